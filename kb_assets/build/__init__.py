@@ -1,0 +1,1 @@
+"""Stages: one manifest over everything, and the pointer that readers follow."""

@@ -1,0 +1,1 @@
+"""Stage: notes in, passages with written dates out."""

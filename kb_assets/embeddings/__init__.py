@@ -1,0 +1,1 @@
+"""Stage: passages in, vectors out."""

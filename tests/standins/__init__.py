@@ -1,0 +1,1 @@
+"""Loopback servers that speak the true protocol of services tests cannot reach."""
