@@ -1,0 +1,37 @@
+"""The Dagster side of the stages: names and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.automation import WHEN_CONTENT_CHANGED
+from kb_assets.build.manifest import VERSION
+from kb_assets.build.run import run_build, run_published
+from kb_assets.results import stage_result
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    deps=["note_links", "keyword_index", "embeddings"],
+    group_name="4_vault_knowledge",
+    kinds={"json"},
+    code_version=VERSION,
+    tags={"cost": "free"},
+    automation_condition=WHEN_CONTENT_CHANGED,
+)
+def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
+    """One list of everything that belongs together now: what a search reads from."""
+    outcome = run_build(bench.home)
+    return stage_result(outcome, build=outcome.hash)
+
+
+@dg.asset(
+    deps=["build"],
+    group_name="5_judge",
+    kinds={"json"},
+    code_version=VERSION,
+    tags={"cost": "free"},
+    automation_condition=WHEN_CONTENT_CHANGED,
+)
+def published(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
+    """The build that answers questions; it moves on only when the new one passes its checks."""
+    outcome, problems = run_published(bench.home)
+    return stage_result(outcome, build=outcome.hash, why_not="; ".join(problems) or "none")

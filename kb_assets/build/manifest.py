@@ -1,0 +1,60 @@
+"""Put one build's manifest together from what every partition holds. Pure.
+
+It names content and versions alone: no clock, no machine, no path outside the store, nothing that
+is pending. Two stores that hold the same tables give the same manifest.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kb_core.ids import combined
+from resources.builds import FORMAT
+from resources.tables import Pointer
+
+VERSION = "1"
+
+FOLDER_TABLES = (
+    "files",
+    "notes",
+    "note_links_raw",
+    "note_tags",
+    "findings",
+    "chunks",
+    "keyword_index",
+    "passages",
+    "vectors",
+)
+VAULT_TABLES = ("note_links", "folders")
+
+
+def make_manifest(
+    folders: Mapping[str, str],
+    pointers: Mapping[str, Mapping[str, Pointer]],
+    vault: Mapping[str, Pointer],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the manifest of a build.
+
+    `folders` is partition -> path; `pointers` is partition -> table -> pointer; `vault` holds the
+    tables that are not split by folder; `settings` are the choices the content depends on.
+    """
+    return {
+        "format": FORMAT,
+        "settings": dict(settings),
+        "folders": {
+            partition: _folder(path, pointers.get(partition, {}))
+            for partition, path in sorted(folders.items())
+            if "chunks" in pointers.get(partition, {})
+        },
+        "vault": {"artifacts": _artifacts(vault)},
+    }
+
+
+def _folder(path: str, pointers: Mapping[str, Pointer]) -> dict[str, Any]:
+    artifacts = _artifacts(pointers)
+    hashes = [part for name in sorted(artifacts) for part in (name, artifacts[name]["hash"])]
+    return {"path": path, "fingerprint": combined(hashes), "artifacts": artifacts}
+
+
+def _artifacts(pointers: Mapping[str, Pointer]) -> dict[str, Any]:
+    return {name: pointers[name].as_artifact() for name in sorted(pointers)}

@@ -1,0 +1,104 @@
+"""Write one build over everything that is stored, judge it, and point readers to it.
+
+Safe to repeat: equal tables give the same build under the same name.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow.compute as pc
+
+from kb_assets.build.gates import folder_problems
+from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
+from kb_assets.choices import read_choices
+from kb_assets.outcome import Outcome
+from resources.builds import Builds
+from resources.home import Home
+from resources.tables import WHOLE, Pointer
+
+
+def run_build(home: Home) -> Outcome:
+    """Write the manifest of what is stored now, and the report beside it."""
+    settings = read_choices(home).to_json()
+    with home.leases.hold("build"):
+        folders = home.folders()
+        pointers = {partition: _pointers(home, partition) for partition in folders}
+        vault = {
+            name: pointer for name in VAULT_TABLES if (pointer := home.store.pointer(name, WHOLE))
+        }
+        builds = Builds(home.data)
+        manifest = make_manifest(folders, pointers, vault, settings)
+        name = builds.write(manifest)
+        counts = _counts(home, manifest, len(folders))
+        builds.write_report(name, {**builds.report(name), **counts})
+        home.write_record("last-build", {"build": name})
+    return Outcome("build", WHOLE, name, int(counts["chunks"]), False, counts)
+
+
+def run_published(home: Home) -> tuple[Outcome, list[str]]:
+    """Point readers to the last build if it passes the gates; else return the reasons."""
+    with home.leases.hold("build"):
+        builds = Builds(home.data)
+        name = home.record("last-build").get("build", "")
+        manifest = builds.read(name)
+        problems = [
+            problem
+            for partition, folder in manifest["folders"].items()
+            for problem in _folder_problems(home, partition, folder["path"])
+        ]
+        moved = builds.publish(name) if not problems else False
+        home.write_record("last-publish", {"build": name, "problems": problems})
+    counts = {"moved": int(moved), "problems": len(problems)}
+    return Outcome("published", WHOLE, name, 0, not moved, counts), problems
+
+
+def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
+    found = {name: home.store.pointer(name, partition) for name in FOLDER_TABLES}
+    pointers = {name: pointer for name, pointer in found.items() if pointer}
+    chunks = pointers.get("chunks")
+    for name in ("keyword_index", "vectors", "passages"):
+        # An index of other chunks than these would answer with the wrong passages.
+        if name in pointers and (
+            chunks is None or pointers[name].inputs.get("chunks") != chunks.hash
+        ):
+            del pointers[name]
+    if "vectors" not in pointers:
+        pointers.pop("passages", None)
+    if "keyword_index" not in pointers:
+        pointers.pop("chunks", None)
+    return pointers
+
+
+def _folder_problems(home: Home, partition: str, path: str) -> list[str]:
+    store = home.store
+    index = store.pointer("keyword_index", partition)
+    return folder_problems(
+        path,
+        store.read("files", partition, ["path", "is_note", "status"]),
+        store.read("notes", partition, ["version_id", "note_id", "is_current"]),
+        store.read("chunks", partition, ["version_id", "text_id"]),
+        index.rows if index else 0,
+    )
+
+
+def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, float]:
+    counts: dict[str, float] = {
+        "folders": folders,
+        "folders_with_words": len(manifest["folders"]),
+        "folders_with_vectors": 0,
+        "notes": 0,
+        "chunks": 0,
+        "texts": 0,
+        "texts_without_vectors": 0,
+    }
+    for partition, folder in manifest["folders"].items():
+        artifacts = folder["artifacts"]
+        notes = home.store.read("notes", partition, ["is_current"])
+        texts = artifacts["keyword_index"]["rows"]
+        embedded = artifacts.get("vectors", {}).get("rows", 0)
+        counts["notes"] += pc.sum(notes["is_current"]).as_py() or 0
+        counts["chunks"] += artifacts["chunks"]["rows"]
+        counts["texts"] += texts
+        counts["texts_without_vectors"] += texts - embedded
+        counts["folders_with_vectors"] += int(embedded == texts)
+    return counts

@@ -1,0 +1,25 @@
+"""The Dagster side of the stage: names, partitions and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.embeddings.passages import VERSION
+from kb_assets.embeddings.run import run
+from kb_assets.partitions import FOLDERS
+from kb_assets.results import stage_result
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    partitions_def=FOLDERS,
+    deps=["chunks"],
+    group_name="2_local_model",
+    kinds={"numpy"},
+    code_version=VERSION,
+    tags={"cost": "local time"},
+)
+def embeddings(
+    context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
+) -> dg.MaterializeResult:
+    """A vector for each passage, so that a question finds what is said in other words."""
+    outcome, note = run(bench, context.partition_key)
+    return stage_result(outcome, note=note)

@@ -1,0 +1,22 @@
+"""The Dagster side of the stage: names, partitions and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.automation import WHEN_CONTENT_CHANGED
+from kb_assets.note_links.resolver import VERSION
+from kb_assets.note_links.run import run
+from kb_assets.results import stage_result
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    deps=["notes"],
+    group_name="1_read",
+    kinds={"python"},
+    code_version=VERSION,
+    tags={"cost": "free"},
+    automation_condition=WHEN_CONTENT_CHANGED,
+)
+def note_links(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
+    """Every link of the vault, resolved as Obsidian does it, and those that lead nowhere."""
+    return stage_result(run(bench.home))

@@ -1,0 +1,112 @@
+"""Read a note's front matter: where it ends, its properties, and the links in it. Pure.
+
+Broken front matter never loses a note: what strict YAML refuses is read line by line, and a
+finding says so. Blanks after the opening `---` are allowed, because a note that says
+`private: true` under `--- ` means it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kb_assets.notes.findings import (
+    DUPLICATE_KEY,
+    NO_PROPERTIES,
+    YAML_BROKEN,
+    YAML_REFUSED,
+    Finding,
+)
+from kb_assets.notes.front_matter_lines import read_lines
+from kb_assets.notes.wikilinks import Link, split_target, split_wikilink
+from kb_assets.notes.yaml_strings import (
+    Property,
+    YamlBrokenError,
+    YamlRefusedError,
+    read_yaml,
+)
+
+_OPENER = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
+_CLOSER = re.compile(r"(?:(?<=\n)|(?<=\r))(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
+_LINE = re.compile(rb"[^\r\n]+")
+_TOP_KEY = re.compile(rb"""["']?([^\s#:"'\[{-][^:"']{0,100}?)["']?[ \t]*:(?:[ \t]|$)""")
+_LINK = re.compile(rb"\[\[([^\[\]\r\n]+)\]\]")
+
+
+class Block(NamedTuple):
+    """Where front matter stands in a text, in characters."""
+
+    yaml: str
+    yaml_start: int
+    body_start: int
+
+
+class FrontMatter(NamedTuple):
+    """What a note's front matter says. `body_start` counts bytes of the text in UTF-8."""
+
+    properties: tuple[Property, ...]
+    links: tuple[Link, ...]
+    body_start: int
+    findings: tuple[Finding, ...]
+
+
+NOTHING = FrontMatter((), (), 0, ())
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the front matter of a decoded note. Never raises."""
+    block = split_front_matter(text)
+    if block is None:
+        return NOTHING
+    properties, findings = _properties(block.yaml)
+    if findings and not properties and _has_text(block.yaml):
+        # Text between two rules, not front matter: it belongs to the body and its search.
+        return FrontMatter((), (), 0, (Finding(NO_PROPERTIES),))
+    before = len(text[: block.yaml_start].encode())
+    links = tuple(_links(block.yaml.encode(), before))
+    return FrontMatter(properties, links, len(text[: block.body_start].encode()), findings)
+
+
+def split_front_matter(text: str) -> Block | None:
+    """Find the block between `---` on the first line and a line `---` or `...`."""
+    opener = _OPENER.match(text)
+    closer = _CLOSER.search(text, opener.end()) if opener else None
+    if not opener or not closer:
+        return None
+    return Block(text[opener.end() : closer.start()], opener.end(), closer.end())
+
+
+def _properties(yaml: str) -> tuple[tuple[Property, ...], tuple[Finding, ...]]:
+    try:
+        read = read_yaml(yaml)
+    except YamlBrokenError:
+        return read_lines(yaml), (Finding(YAML_BROKEN),)
+    except YamlRefusedError:
+        return read_lines(yaml), (Finding(YAML_REFUSED),)
+    twice = (Finding(DUPLICATE_KEY, f"{read.duplicates} keys"),) if read.duplicates else ()
+    return read.properties, twice
+
+
+def _has_text(yaml: str) -> bool:
+    """Say whether there is anything but comments, keys without values and empty lines."""
+    lines = (line.strip() for line in yaml.splitlines())
+    return any(line and not line.startswith("#") and not line.endswith(":") for line in lines)
+
+
+def _links(yaml: bytes, before: int) -> Iterator[Link]:
+    """Yield the wikilinks of front matter with the top-level property they stand under.
+
+    They are read from the raw lines, so that they survive YAML that does not.
+    """
+    name: str | None = None
+    for line in _LINE.finditer(yaml):
+        if line[0].lstrip().startswith(b"#"):
+            continue
+        key = _TOP_KEY.match(line[0])
+        name = key[1].decode().strip() if key else name
+        for found in _LINK.finditer(line[0]):
+            raw, display = split_wikilink(found[1].decode())
+            target = split_target(raw)
+            if any(target):
+                start = before + line.start() + found.start()
+                end = before + line.start() + found.end()
+                yield Link("property", *target, display, name, start, end)

@@ -1,0 +1,72 @@
+"""Begin a listing of the whole vault: register its folders, fix its start, judge its file times."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kb_core.errors import VaultError
+from kb_core.ids import partition_key
+from resources.history import History, Listing, after
+from resources.home import Home
+from resources.vault import Entry, LocalVault
+
+_SHARED_DAY = 0.5  # above this share of one file day, times are those of a copy, not of writing
+
+
+def begin_listing(home: Home, now: dt.datetime) -> Listing:
+    """List the vault, register new folders and start (or resume) a listing.
+
+    Raises VaultError when the vault is missing, is no folder, or holds no note.
+    """
+    vault = LocalVault(home.vault_path, home.settings.vault)
+    entries = vault.list()
+    _check_not_empty(vault, entries)
+    history = History(home.data / "history")
+    home.register_folders(folders_of(entries, home.settings.vault.folder_depth))
+    return history.begin(now, home.folders(), drop_file_times=is_one_day(entries))
+
+
+def listing_for(
+    home: Home, vault: LocalVault, history: History, partition: str, now: dt.datetime
+) -> Listing:
+    """Return the listing that this look at one folder belongs to.
+
+    A folder that the listing under way still waits for belongs to it. One that is looked at
+    outside of any listing has its own start.
+    """
+    listing = history.listing() or begin_listing(home, now)
+    if partition in listing.waiting:
+        return listing
+    drop = is_one_day(vault.list())
+    return replace(
+        listing, started=after(now, listing), is_first=False, drop_file_times=drop, waiting=()
+    )
+
+
+def folders_of(entries: Sequence[Entry], depth: int) -> dict[str, str]:
+    """Return partition key -> folder of every folder that holds files, by key."""
+    folders = {entry.folder(depth) for entry in entries}
+    return {partition_key(folder): folder for folder in sorted(folders)}
+
+
+def is_one_day(entries: Sequence[Entry]) -> bool:
+    """Tell whether over half of the notes carry one file day (UTC): a clone or a sync."""
+    days = Counter(
+        dt.datetime.fromtimestamp(entry.mtime_ns // 1_000_000_000, dt.UTC).date()
+        for entry in entries
+        if entry.is_note
+    )
+    if not days:
+        return False
+    return max(days.values()) > _SHARED_DAY * sum(days.values())
+
+
+def _check_not_empty(vault: LocalVault, entries: Sequence[Entry]) -> None:
+    if any(entry.is_note for entry in entries):
+        return
+    what = f"holds {len(entries)} files but no Markdown note" if entries else "is empty"
+    raise VaultError(
+        f"The vault {vault.root} {what}. If it should hold notes, mount or sync it and try again; "
+        "nothing was deleted and the last build still answers."
+    )

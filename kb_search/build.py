@@ -1,0 +1,208 @@
+"""One published build, opened by its content-named files. Reads only; nothing is opened twice.
+
+Opening reads the manifest and looks whether every file it needs is there. A folder's rows,
+postings, vectors and texts are loaded when first asked for, so a question within one folder pays
+for that folder alone.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from kb_core.errors import StoreError
+from kb_search.keyword import ARRAYS as KEYWORD_ARRAYS
+from kb_search.keyword import Postings
+from kb_search.vectors import ARRAYS as VECTOR_ARRAYS
+from kb_search.vectors import Vectors
+from resources.builds import FORMAT, Builds
+
+# What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
+HELD_BYTES = 2**30
+
+_RANKED = ["text_id", "chunk_id", "note_id", "is_current"]
+SHOWN = [
+    "note_id", "chunk_id", "title", "breadcrumb", "anchors", "text", "byte_start", "byte_end",
+    "written_date", "written_basis", "written_is_weak", "kind",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What ranking needs of a folder's chunks, one value a row."""
+
+    docs: NDArray[np.int32]  # which of the folder's distinct search texts the row carries
+    doc_count: int
+    is_current: NDArray[np.bool_]
+    chunk_ids: pa.StringArray
+    note_ids: pa.StringArray
+
+
+class _Budget:
+    """Bytes that may still be held."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+
+class Folder:
+    """One folder of a build."""
+
+    def __init__(
+        self, partition: str, entry: Mapping[str, Any], store: Path, budget: _Budget
+    ) -> None:
+        self.partition = partition
+        self.path: str = entry["path"]
+        self._artifacts: Mapping[str, Any] = entry["artifacts"]
+        self._store = store
+        self._budget = budget
+        self._groups: dict[int, pa.Table] = {}
+        self._check()
+
+    @property
+    def vector_profile(self) -> str | None:
+        """The key of the profile its vectors were made with; None without vectors."""
+        vectors = self._artifacts.get("vectors")
+        return vectors["meta"]["profile"] if vectors and vectors["rows"] else None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The chunk rows, numbered as the table holds them."""
+        table = self._read(_RANKED).combine_chunks()
+        texts = _column(table, "text_id").dictionary_encode()
+        return Rows(
+            docs=_numbers(texts.indices, np.int32),
+            doc_count=len(texts.dictionary),
+            is_current=_numbers(_column(table, "is_current").cast(pa.uint8()), np.uint8) > 0,
+            chunk_ids=_column(table, "chunk_id"),
+            note_ids=_column(table, "note_id"),
+        )
+
+    @cached_property
+    def postings(self) -> Postings:
+        """The folder's keyword index."""
+        return Postings(self._arrays("keyword_index", KEYWORD_ARRAYS))
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The folder's vectors."""
+        vectors = Vectors(self._arrays("vectors", VECTOR_ARRAYS))
+        self._budget.left -= vectors.hold(self._budget.left)
+        return vectors
+
+    def shown(self, row: int) -> dict[str, Any]:
+        """Return what is shown of one chunk row: the columns in SHOWN."""
+        group = int(np.searchsorted(self._group_ends, row, "right"))
+        if group not in self._groups:
+            self._groups[group] = self._group(group)
+        first = self._group_ends[group - 1] if group else 0
+        shown: dict[str, Any] = self._groups[group].slice(row - first, 1).to_pylist()[0]
+        return shown
+
+    @cached_property
+    def _chunks(self) -> pq.ParquetFile:
+        path = self._path("chunks", "table")
+        try:
+            return pq.ParquetFile(
+                path, memory_map=True, page_checksum_verification=True, pre_buffer=False
+            )
+        except (OSError, pa.ArrowInvalid) as problem:
+            raise _damaged(path, problem) from None
+
+    @cached_property
+    def _group_ends(self) -> list[int]:
+        metadata = self._chunks.metadata
+        sizes = [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
+        ends: list[int] = np.cumsum(sizes).tolist()
+        return ends
+
+    def _read(self, columns: list[str]) -> pa.Table:
+        try:
+            return self._chunks.read(columns=columns, use_threads=False)
+        except (OSError, pa.ArrowInvalid) as problem:
+            raise _damaged(self._path("chunks", "table"), problem) from None
+
+    def _group(self, group: int) -> pa.Table:
+        try:
+            return self._chunks.read_row_group(group, columns=SHOWN, use_threads=False)
+        except (OSError, pa.ArrowInvalid) as problem:
+            raise _damaged(self._path("chunks", "table"), problem) from None
+
+    def _arrays(self, artifact: str, names: Sequence[str]) -> dict[str, np.ndarray]:
+        paths = {name: self._path(artifact, name) for name in names}
+        arrays = {}
+        for name, path in paths.items():
+            try:
+                arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError) as problem:
+                raise _damaged(path, problem) from None
+        return arrays
+
+    def _path(self, artifact: str, name: str) -> Path:
+        return self._store / self._artifacts[artifact]["files"][name]
+
+    def _check(self) -> None:
+        needed = [("chunks", "table"), *(("keyword_index", name) for name in KEYWORD_ARRAYS)]
+        if self.vector_profile:
+            needed += [("vectors", name) for name in VECTOR_ARRAYS]
+        for artifact, name in needed:
+            path = self._path(artifact, name)
+            if not path.is_file():
+                raise StoreError(f"{path} is missing. Run `kb build` to make it anew.")
+
+
+class PublishedBuild:
+    """The build that answers, and its folders in order of their paths."""
+
+    def __init__(self, name: str, manifest: Mapping[str, Any], store: Path) -> None:
+        if manifest["format"] != FORMAT:
+            raise StoreError(
+                f"Build {name} has format {manifest['format']}, this version reads {FORMAT}. "
+                "Run `kb build` to make one it can read."
+            )
+        self.name = name
+        budget = _Budget(HELD_BYTES)
+        entries = sorted(manifest["folders"].items(), key=lambda item: (item[1]["path"], item[0]))
+        self.folders = tuple(
+            Folder(partition, entry, store, budget) for partition, entry in entries
+        )
+
+    @classmethod
+    def open(cls, home: Path) -> "PublishedBuild":
+        """Open the build that CURRENT names.
+
+        Raises NotBuiltError when nothing is published, StoreError when a file is missing.
+        """
+        builds = Builds(home / "data")
+        name = builds.current()
+        return cls(name, builds.read(name), home / "data" / "store")
+
+
+def folder_path(given: str) -> str:
+    """Return a folder's path as the build writes it: NFC, no slash at either end."""
+    return unicodedata.normalize("NFC", given).strip("/")
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
+
+
+def _numbers(array: pa.Array, kind: type) -> np.ndarray:
+    # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
+    values: np.ndarray = np.frombuffer(array.buffers()[1] or b"", kind)
+    return values[array.offset : array.offset + len(array)]
+
+
+def _damaged(path: Path, problem: Exception) -> StoreError:
+    return StoreError(
+        f"{path} is damaged ({type(problem).__name__}). "
+        "Delete the file and run `kb build`: it is made anew from the vault."
+    )

@@ -1,0 +1,199 @@
+"""Keyword search: a folder's postings, written and read here, and BM25 over any set of folders.
+
+What is indexed is a folder's distinct search texts, its docs, in the order they are given. How
+many chunks in scope carry a doc's text is known only when somebody asks, so document frequency,
+number and mean length are summed then, over the scope. A folder's scores are therefore the same
+bits whatever other folders are loaded. Pure: arrays in, arrays out.
+"""
+
+import math
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb_core.text import keyword_tokens
+
+VERSION = "1"
+
+# Chosen together on five development sets, one rule for all. Anything from 1.2 to 2.0 and 0.6 to
+# 0.9 is within their noise, so the usual values stay.
+K1 = 1.5
+B = 0.75
+# A rare word says more than its idf: mean reciprocal rank 0.838 at 1.0, 0.851 at 1.3 without
+# leaving out any word, in every language.
+IDF_POWER = 1.3
+# The first line of a search text is its breadcrumb. Counting it three times lifted recall@5 from
+# 0.746 to 0.761 and hurt no set.
+BREADCRUMB_WEIGHT = 3
+
+_HEAD_BYTES = 8
+_MOST_REPEATS = 2**16 - 1  # beyond it one more repeat cannot move a score
+ARRAYS = ("terms", "term_starts", "term_heads", "posting_starts", "docs", "freqs", "lengths")
+
+
+def build_postings(texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """Index texts. Equal texts give equal bytes. Returns one array per name in ARRAYS.
+
+    `terms` is every term's UTF-8, sorted, end to end; `term_heads` its first eight bytes as a
+    number, which sort the same way. Term i's postings are `posting_starts[i]` to `[i + 1]` of
+    `docs` and `freqs`; `lengths` counts each doc's keywords.
+    """
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    terms, freqs, distinct, lengths = [], [], [], []
+    for text in texts:
+        repeats = _repeats(text)
+        terms.append(np.fromiter(map(numbers.__getitem__, repeats), np.int64, len(repeats)))
+        freqs.append(np.fromiter(repeats.values(), np.int64, len(repeats)))
+        distinct.append(len(repeats))
+        lengths.append(repeats.total())
+    words = sorted((word.encode(), number) for word, number in numbers.items())
+    rank = np.empty(len(words), np.int64)
+    rank[[number for _, number in words]] = np.arange(len(words))
+    docs = np.repeat(np.arange(len(lengths), dtype=np.int64), distinct)
+    return _term_arrays([word for word, _ in words]) | _posting_arrays(
+        rank[_joined(terms)], docs, _joined(freqs), len(words), lengths
+    )
+
+
+def _repeats(text: str) -> Counter[str]:
+    repeats = Counter(keyword_tokens(text))
+    breadcrumb, line_end, _ = text.partition("\n")
+    if line_end:
+        for token in keyword_tokens(breadcrumb):
+            repeats[token] += BREADCRUMB_WEIGHT - 1
+    return repeats
+
+
+def _term_arrays(words: list[bytes]) -> dict[str, np.ndarray]:
+    return {
+        "terms": np.frombuffer(b"".join(words), np.uint8),
+        "term_starts": _starts([len(word) for word in words]),
+        "term_heads": _heads(words),
+    }
+
+
+def _posting_arrays(
+    terms: np.ndarray, docs: np.ndarray, freqs: np.ndarray, size: int, lengths: list[int]
+) -> dict[str, np.ndarray]:
+    # One number per posting sorts faster than two keys; a folder has fewer than 2**32 docs.
+    order = np.argsort(terms << 32 | docs)
+    return {
+        "posting_starts": _starts(np.bincount(terms, minlength=size)),
+        "docs": docs[order].astype(np.int32),
+        "freqs": np.minimum(freqs[order], _MOST_REPEATS).astype(np.uint16),
+        "lengths": np.array(lengths, np.int32),
+    }
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int64)
+
+
+def _starts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _heads(words: Sequence[bytes]) -> NDArray[np.uint64]:
+    heads = b"".join(word[:_HEAD_BYTES].ljust(_HEAD_BYTES, b"\0") for word in words)
+    return np.frombuffer(heads, ">u8").astype(np.uint64)
+
+
+class Postings:
+    """One folder's postings, read where they lie: nothing is copied or indexed at load."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+        # A memory map makes every slice pay for its subclass, so it is shed once.
+        (
+            self._terms,
+            self._term_starts,
+            self._heads,
+            self._starts,
+            self.docs,
+            self.freqs,
+            lengths,
+        ) = (arrays[name].view(np.ndarray) for name in ARRAYS)
+        self.lengths = lengths
+
+    def spans(self, words: Sequence[bytes], heads: NDArray[np.uint64]) -> list[tuple[int, int]]:
+        """Return where each word's postings lie; an absent word's span is empty."""
+        lows = np.searchsorted(self._heads, heads, "left").tolist()
+        highs = np.searchsorted(self._heads, heads, "right").tolist()
+        return [self._span(*where) for where in zip(words, lows, highs, strict=True)]
+
+    def _span(self, word: bytes, low: int, high: int) -> tuple[int, int]:
+        at = low
+        if high - low > 1:
+            at = bisect_left(range(high), word, low, high, key=self._term)
+        if at == high or self._term(at) != word:
+            return 0, 0
+        return int(self._starts[at]), int(self._starts[at + 1])
+
+    def _term(self, at: int) -> bytes:
+        return self._terms[self._term_starts[at] : self._term_starts[at + 1]].tobytes()
+
+
+class KeywordScope:
+    """The docs somebody may see, each with the number of chunks in scope that carry its text."""
+
+    def __init__(self, postings: Sequence[Postings], counts: Sequence[np.ndarray]) -> None:
+        self._postings = postings
+        sizes = [len(each.lengths) for each in postings]
+        self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._lengths = _joined([each.lengths.astype(np.int64) for each in postings])
+        every = _joined([np.asarray(each, np.int64) for each in counts])
+        self._size = int(every.sum())
+        self._mean_length = float(every @ self._lengths) / self._size if self._size else 0.0
+        # Without repeats and exclusions the sums are the spans' sizes, which cost nothing.
+        self._counts = None if (every == 1).all() else every
+
+    def scores(self, terms: Sequence[str]) -> NDArray[np.float64]:
+        """Return BM25 of every doc of the scope's folders, one after the other; 0 is no match.
+
+        `terms` are distinct. Robertson and Zaragoza (2009) with Lucene's idf,
+        log(1 + (N - df + 0.5) / (df + 0.5)), to the power of IDF_POWER. Per doc, terms are added
+        in the order given: the same sum, bit for bit, in any scope with the same statistics.
+        """
+        words = [term.encode("utf-8", "surrogatepass") for term in terms]
+        heads = _heads(words)
+        spans = [each.spans(words, heads) for each in self._postings]
+        sizes = np.array([[end - start for start, end in row] for row in spans], np.int64)
+        if not sizes.any():
+            return np.zeros(self._offsets[-1])
+        docs, freqs = self._matches(spans, sizes)
+        weights = _weights(self._frequencies(docs, sizes), self._size)
+        norms = K1 * (1 - B) + (K1 * B / self._mean_length) * self._lengths
+        added = freqs / (freqs + norms[docs])
+        added *= np.repeat(np.tile(weights, len(spans)), sizes.ravel())
+        scores = np.bincount(docs, added, int(self._offsets[-1])).astype(np.float64, copy=False)
+        if self._counts is not None:
+            scores[self._counts == 0] = 0.0
+        return scores
+
+    def _matches(
+        self, spans: list[list[tuple[int, int]]], sizes: np.ndarray
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Lay the postings of every folder and term end to end, docs numbered over the scope."""
+        found = list(zip(self._postings, spans, strict=True))
+        docs = [each.docs[start:end] for each, row in found for start, end in row]
+        freqs = [each.freqs[start:end] for each, row in found for start, end in row]
+        numbered = np.concatenate(docs, dtype=np.int64)
+        numbered += np.repeat(self._offsets[:-1], sizes.sum(axis=1))
+        return numbered, np.concatenate(freqs, dtype=np.float64)
+
+    def _frequencies(self, docs: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Count, per term, the chunks in scope that hold it."""
+        if self._counts is None:
+            return sizes.sum(axis=0)
+        sums = np.concatenate([[0], np.cumsum(self._counts[docs])])
+        ends = np.cumsum(sizes.ravel())
+        return (sums[ends] - sums[ends - sizes.ravel()]).reshape(sizes.shape).sum(axis=0)
+
+
+def _weights(frequencies: np.ndarray, size: int) -> NDArray[np.float64]:
+    # Python's log and power: numpy's last bit may depend on the length of the array.
+    idfs = (math.log(1 + (size - df + 0.5) / (df + 0.5)) for df in frequencies.tolist())
+    return np.array([idf**IDF_POWER for idf in idfs])

@@ -1,0 +1,132 @@
+"""Which chunks take part: a mask over the rows of some folders, and what is counted under it.
+
+Everything that ranks works on a view, so what is outside it changes no score, rank or count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb_core.errors import SettingsError
+from kb_search.build import Folder, PublishedBuild, folder_path
+from kb_search.keyword import KeywordScope
+from kb_search.vectors import VectorScope
+
+
+@dataclass(frozen=True)
+class View:
+    """The folders that take part and, per folder, the rows of its chunks that do."""
+
+    folders: tuple[Folder, ...]
+    masks: tuple[NDArray[np.bool_], ...]
+
+    @classmethod
+    def over(cls, build: PublishedBuild, folders: Sequence[str] | None = None) -> "View":
+        """Take the present chunks of the named folders, or of all.
+
+        A folder is named by its path, a path above it, or its partition key. Raises SettingsError
+        for a name that fits none, listing what there is.
+        """
+        chosen = build.folders
+        if folders is not None:
+            wanted = [folder for name in folders for folder in _named(build, name)]
+            chosen = tuple(folder for folder in build.folders if folder in wanted)
+        return cls(chosen, tuple(folder.rows.is_current for folder in chosen))
+
+    @cached_property
+    def counts(self) -> tuple[NDArray[np.int64], ...]:
+        """Per folder and distinct search text: how many rows in view carry it."""
+        return tuple(
+            np.bincount(folder.rows.docs[mask], minlength=folder.rows.doc_count)
+            for folder, mask in zip(self.folders, self.masks, strict=True)
+        )
+
+    @cached_property
+    def keyword(self) -> KeywordScope:
+        """The postings of the view."""
+        return KeywordScope([folder.postings for folder in self.folders], self.counts)
+
+    def vectors(self, profile: str) -> VectorScope:
+        """The view's vectors that were made with this profile."""
+        if profile not in self._scopes:
+            fitting = [
+                folder.vectors if folder.vector_profile == profile else None
+                for folder in self.folders
+            ]
+            self._scopes[profile] = VectorScope(fitting, self.counts)
+        return self._scopes[profile]
+
+    @cached_property
+    def texts(self) -> int:
+        """How many distinct search texts take part."""
+        return sum(int(np.count_nonzero(counts)) for counts in self.counts)
+
+    def rows_of(self, docs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows in view that carry these docs, and for each the doc's position.
+
+        Docs and rows are numbered over the view's folders, one after the other.
+        """
+        if not len(docs):
+            return docs, docs
+        order, starts = self._rows_by_doc
+        sizes = starts[docs + 1] - starts[docs]
+        ends = np.cumsum(sizes)
+        spread = np.repeat(starts[docs] - ends + sizes, sizes) + np.arange(ends[-1])
+        return order[spread], np.repeat(np.arange(len(docs)), sizes)
+
+    def located(self, rows: NDArray[np.int64]) -> list[tuple[Folder, int]]:
+        """Return, for each row of the view, its folder and its number there."""
+        at = np.searchsorted(self._row_offsets, rows, "right") - 1
+        inside = rows - self._row_offsets[at]
+        return [
+            (self.folders[folder], row)
+            for folder, row in zip(at.tolist(), inside.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def _scopes(self) -> dict[str, VectorScope]:
+        return {}
+
+    @cached_property
+    def _row_offsets(self) -> NDArray[np.int64]:
+        return _offsets([len(mask) for mask in self.masks])
+
+    @cached_property
+    def _rows_by_doc(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows in view in order of their docs, and where each doc's begin."""
+        doc_offsets = _offsets([folder.rows.doc_count for folder in self.folders])
+        seen = [
+            (np.flatnonzero(mask) + row_offset, folder.rows.docs[mask] + doc_offset)
+            for folder, mask, row_offset, doc_offset in zip(
+                self.folders, self.masks, self._row_offsets[:-1], doc_offsets[:-1], strict=True
+            )
+        ]
+        rows = np.concatenate([rows for rows, _ in seen])
+        docs = np.concatenate([docs for _, docs in seen])
+        order = np.argsort(docs, kind="stable")
+        starts = np.searchsorted(docs[order], np.arange(doc_offsets[-1] + 1))
+        return rows[order], starts
+
+
+def _named(build: PublishedBuild, name: str) -> list[Folder]:
+    path = folder_path(name)
+    found = [
+        folder
+        for folder in build.folders
+        if name == folder.partition or path == folder.path or _is_above(path, folder.path)
+    ]
+    if not found:
+        known = ", ".join(repr(folder.path) for folder in build.folders)
+        raise SettingsError(f"No folder {name!r} in this build. It has: {known}.")
+    return found
+
+
+def _is_above(path: str, folder: str) -> bool:
+    return not path or folder.startswith(f"{path}/")
+
+
+def _offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,0 +1,200 @@
+"""Bring a home up to date: words first, then vectors folder by folder, publishing on the way.
+
+Every step is a real Dagster run in this process, so it stands in the page's history and lineage.
+Safe to stop anywhere and to repeat: each stage keeps what it finished and does no work twice.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from kb_assets.choices import read_choices, remember_embedder
+from kb_assets.placeholders.listing import begin_listing
+from kb_assets.workbench import Workbench
+from kb_core.errors import EmbedderError, NotBuiltError, SettingsError
+from kb_serve.dagster_instance import open_instance, register
+from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
+from kb_serve.newest import newest_first
+from kb_serve.run_events import counts_of, failures_of
+from resources.builds import Builds
+from resources.embedder import open_embedder
+from resources.home import Home
+
+# The first folder is published at once, so that searching can begin; later ones at intervals,
+# because each publishing is a run of about half a second.
+_PUBLISH_EVERY_SECONDS = 10.0
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Summary:
+    """What a build did."""
+
+    build: str = ""
+    is_changed: bool = False
+    first_words_seconds: float | None = None
+    words_seconds: float | None = None
+    seconds: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
+    report: dict[str, Any] = field(default_factory=dict)
+    errors: list[dict[str, str]] = field(default_factory=list)
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as `kb build --json` prints it."""
+        report = {key: int(value) for key, value in self.report.items()}
+        return {
+            "build": self.build,
+            "changed": self.is_changed,
+            "embedded": self.counts["embedded"],
+            "embedding_failed": self.counts["embedding_failed"],
+            "new_versions": self.counts["new_versions"],
+            "gone": self.counts["gone"],
+            "files": self.counts["files"],
+            "skipped": self.counts["skipped"],
+            "failed": self.counts["failed"],
+            **report,
+            "first_words_seconds": self.first_words_seconds,
+            "words_seconds": self.words_seconds,
+            "seconds": round(self.seconds, 2),
+            "note": self.note,
+            "errors": self.errors,
+        }
+
+
+class Builder:
+    """One `kb build`."""
+
+    def __init__(
+        self, bench: Workbench, say: Say, *, folders: Sequence[str] = (), migrate: bool = False
+    ) -> None:
+        self._bench = bench
+        self._home: Home = bench.home
+        self._say = say
+        self._wanted = folders
+        self._migrate = migrate
+        self._definitions = make_definitions(bench)
+        self._start = time.monotonic()
+        self._published_at: float | None = None
+        self.summary = Summary()
+
+    def run(self) -> Summary:
+        """Build and publish. Raises VaultError, HomeError; a folder's error is in the summary."""
+        read_choices(self._home, migrate=self._migrate)
+        before = self._current()
+        begin_listing(self._home, self._bench.started)
+        with open_instance(self._home) as instance:
+            register(instance, self._home)
+            partitions = self._partitions()
+            self._words(instance, partitions)
+            self._job(instance, VAULT)
+            self._note_published("words_seconds")
+            self._vectors(instance, partitions)
+        return self._finish(before)
+
+    def _words(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
+        for number, partition in enumerate(partitions, start=1):
+            name = self._name(partition)
+            counts = self._job(instance, WORDS, partition)
+            self.summary.counts.update(counts)
+            if counts["new_versions"] or counts["gone"] or number == len(partitions):
+                self._say(f"  words: {number} of {len(partitions)} folders ({name})")
+            if self._is_time_to_publish() and number < len(partitions):
+                self._job(instance, PUBLISH)
+                self._note_published("first_words_seconds")
+
+    def _vectors(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
+        try:
+            embedder = open_embedder(self._home.settings.embedder)
+            remember_embedder(self._home, embedder.profile.to_json())
+        except EmbedderError as problem:
+            self.summary.note = f"No vectors: {problem}"
+            return
+        for partition in newest_first(self._home, partitions):
+            if self._bench.is_time_up():
+                break
+            held = self._home.store.pointer("vectors", partition)
+            counts = self._job(instance, VECTORS, partition)
+            self.summary.counts.update(counts)
+            if self._home.store.pointer("vectors", partition) != held:
+                self._job(instance, PUBLISH)
+        self._job(instance, PUBLISH)
+
+    def _job(
+        self, instance: dg.DagsterInstance, job: str, partition: str | None = None
+    ) -> Counter[str]:
+        """Run one job in this process; return its assets' counts, note its errors."""
+        result = self._definitions.resolve_job_def(job).execute_in_process(
+            instance=instance,
+            partition_key=partition,
+            run_config=_QUIET,
+            raise_on_error=False,
+        )
+        for message in failures_of(result):
+            where = self._name(partition) if partition else "vault"
+            self.summary.errors.append({"folder": where, "job": job, "message": message})
+            self._say(f"  {where}: {message}")
+        return counts_of(result)
+
+    def _partitions(self) -> list[str]:
+        """Return the folders to work on: those asked for in their order, else small ones first."""
+        folders = self._home.folders()
+        if not self._wanted:
+            sizes = self._sizes()
+            return sorted(folders, key=lambda key: (sizes[key], key))
+        by_path = {path: key for key, path in folders.items()}
+        unknown = [folder for folder in self._wanted if _path(folder) not in by_path]
+        if unknown:
+            known = ", ".join(path or "/" for path in sorted(by_path))
+            raise SettingsError(f"No folder {unknown[0]!r} in this vault. There are: {known}.")
+        return [by_path[_path(folder)] for folder in self._wanted]
+
+    def _sizes(self) -> Counter[str]:
+        """Return each folder's notes as last listed; a small folder answers first."""
+        return Counter(
+            {
+                key: pointer.rows if (pointer := self._home.store.pointer("files", key)) else 0
+                for key in self._home.folders()
+            }
+        )
+
+    def _name(self, partition: str) -> str:
+        return self._home.folders().get(partition, partition) or "(root)"
+
+    def _current(self) -> str:
+        try:
+            return Builds(self._home.data).current()
+        except NotBuiltError:
+            return ""
+
+    def _is_time_to_publish(self) -> bool:
+        last = self._published_at
+        return last is None or time.monotonic() - last >= _PUBLISH_EVERY_SECONDS
+
+    def _note_published(self, figure: str) -> None:
+        self._published_at = time.monotonic()
+        if getattr(self.summary, figure) is None:
+            setattr(self.summary, figure, round(self._published_at - self._start, 2))
+
+    def _finish(self, before: str) -> Summary:
+        summary = self.summary
+        summary.build = self._current()
+        summary.is_changed = summary.build != before
+        summary.report = Builds(self._home.data).report(summary.build) if summary.build else {}
+        problems = self._home.record("last-publish").get("problems", [])
+        summary.errors += [{"folder": "", "job": "published", "message": p} for p in problems]
+        summary.seconds = time.monotonic() - self._start
+        if summary.first_words_seconds is None:
+            summary.first_words_seconds = summary.words_seconds
+        return summary
+
+
+def _path(folder: str) -> str:
+    """Read a folder as a person names it: `/` or `.` is the root, slashes around don't count."""
+    return "" if folder in (".", "./") else folder.removeprefix("./").strip("/")

@@ -1,0 +1,95 @@
+"""`kb search`: ranked passages with quote, date, path and a link that opens the note."""
+
+import shutil
+import textwrap
+
+import click
+
+from kb_serve.cli import home_option, home_root, json_option
+from kb_serve.output import counted, emit, visible
+
+
+@click.command()
+@click.argument("question")
+@click.option(
+    "--folder", "folders", multiple=True, metavar="F", help="Only this folder; may be repeated."
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["keyword", "vector", "hybrid"]),
+    default="hybrid",
+    show_default=True,
+    help="Search by words, by meaning, or by both.",
+)
+@click.option("--notes", type=click.IntRange(1, 200), help="How many notes (default: kb.toml).")
+@json_option
+@home_option
+def command(
+    question: str,
+    folders: tuple[str, ...],
+    variant: str,
+    notes: int | None,
+    as_json: bool,
+    home: str | None,
+) -> None:
+    """Find the notes that answer a question, best first, each with its date and a quote.
+
+    With --json: one object with `results` (rank, note, title, date, kind, quote, link, score,
+    chunks), `pending` (what has no vectors yet) and `note` (what limits this answer).
+
+    \b
+    Examples:  kb search "what did we pay for the second kiln"
+               kb search "Preiserhöhung" --folder Meetings --variant keyword
+               kb search "who introduced Yolanda" --json
+    """
+    from kb_search.engine import Engine
+
+    from kb_core.settings import read_settings
+
+    root = home_root(home)
+    settings = read_settings(root)
+    engine = Engine.open(root, settings)
+    result = engine.search(
+        question,
+        folders=list(folders) or None,
+        variant=variant,
+        notes=notes or (settings.search.notes if as_json else min(settings.search.notes, 10)),
+    ).to_json()
+    if as_json:
+        emit(result)
+    else:
+        _show(result)
+
+
+def _show(result: dict) -> None:
+    width = min(shutil.get_terminal_size((100, 20)).columns, 100)
+    if not result["results"]:
+        click.echo("Nothing found for these words. Try other words, or fewer.")
+    for row in result["results"]:
+        kind = "" if row["kind"] == "note" else f"  {row['kind']}"
+        title = click.style(visible(row["title"]), bold=True)
+        click.echo(f"{row['rank']:>2}. {title}  {_date(row)}{kind}")
+        quote = textwrap.fill(
+            f"“{visible(row['quote'])}”", width, initial_indent="    ", subsequent_indent="    "
+        )
+        click.echo(quote)
+        where = visible(row["note"])
+        if row.get("heading"):
+            where += f" › {visible(row['heading'])}"
+        click.echo(click.style(f"    {where}", dim=True))
+        click.echo(click.style(f"    {row['link']}", dim=True))
+    pending = result["pending"]
+    if pending["texts_without_vectors"]:
+        folders = pending["folders"] - pending["folders_without_vectors"]
+        click.echo(
+            f"\nVectors for {folders} of {counted(pending['folders'], 'folder')}; "
+            f"{counted(pending['texts_without_vectors'], 'text')} still found by words alone."
+        )
+    if result.get("note"):
+        click.echo(f"\n{result['note']}")
+
+
+def _date(row: dict) -> str:
+    if not row["date"]:
+        return "undated"
+    return f"{row['date']}{' (file time)' if row['date_is_weak'] else ''}"

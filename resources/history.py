@@ -1,0 +1,163 @@
+"""The journal of note versions: append-only, an input of every build like the vault itself.
+
+Every content a note ever had is kept with when it was seen, so that a later edit does not destroy
+what was said before, and a rebuild gives the same bytes. Rows of one listing carry its start as
+`observed_at`; a listing that was interrupted goes on with it. Segments are Parquet files named by
+content: one is there whole or not at all.
+
+The layout is `versions/<partition>/<hash>.parquet`, `listing.json` (the listing under way or the
+last one), and nothing that names this machine, so a copied journal gives the same build.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kb_core.contracts import VERSIONS
+from kb_core.errors import StoreError
+from kb_core.ids import bytes_hash, combined
+from resources.atomic_files import write_atomically
+from resources.tables import read_parquet
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One look at the whole vault."""
+
+    started: dt.datetime  # UTC
+    is_first: bool
+    drop_file_times: bool  # over half of the notes share one file day: a clone, a sync
+    waiting: tuple[str, ...]  # partitions not observed yet
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values; the start as ISO text."""
+        return {**asdict(self), "started": self.started.isoformat(), "waiting": list(self.waiting)}
+
+
+class History:
+    """The journal of one home."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def listing(self) -> Listing | None:
+        """Return the listing under way, or the last one (nothing waiting), or None."""
+        path = self.root / "listing.json"
+        try:
+            values = json.loads(path.read_bytes())
+            return Listing(
+                started=dt.datetime.fromisoformat(values["started"]),
+                is_first=values["is_first"],
+                drop_file_times=values["drop_file_times"],
+                waiting=tuple(values["waiting"]),
+            )
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError):
+            raise StoreError(
+                f"{path} is damaged. Restore data/history from a backup: it cannot be made anew."
+            ) from None
+
+    def begin(
+        self, now: dt.datetime, partitions: Iterable[str], *, drop_file_times: bool
+    ) -> Listing:
+        """Start a listing of the vault, or return the one that was interrupted."""
+        last = self.listing()
+        if last and last.waiting:
+            return last
+        listing = Listing(
+            started=after(now, last),
+            is_first=last is None,
+            drop_file_times=drop_file_times,
+            waiting=tuple(sorted(partitions)),
+        )
+        return self._save(listing)
+
+    def finish(self, partition: str) -> None:
+        """Note that the listing under way has observed this partition."""
+        listing = self.listing()
+        if listing and partition in listing.waiting:
+            waiting = tuple(name for name in listing.waiting if name != partition)
+            self._save(replace(listing, waiting=waiting))
+
+    def append(self, partition: str, rows: Iterable[Mapping[str, object]]) -> int:
+        """Journal new versions and deletions of one folder in one step; return how many."""
+        taken = self._instants(partition)
+        fresh = [_with_free_instant(row, taken) for row in rows]
+        if not fresh:
+            return 0
+        table = VERSIONS.table(fresh).sort_by([("note_id", "ascending")])
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+        data = sink.getvalue().to_pybytes()
+        write_atomically(self._folder(partition) / f"{bytes_hash(data)}.parquet", data)
+        return table.num_rows
+
+    def read(self, partition: str, *, with_content: bool = True) -> pa.Table:
+        """Return a folder's rows by note and time (contract VERSIONS)."""
+        columns = None if with_content else [c for c in VERSIONS.schema.names if c != "content"]
+        empty = VERSIONS.empty() if columns is None else VERSIONS.empty().select(columns)
+        tables = [read_parquet(path, columns) for path in self._segments(partition)]
+        rows = pa.concat_tables([empty, *tables])
+        order = pc.sort_indices(
+            rows, sort_keys=[("note_id", "ascending"), ("observed_at", "ascending")]
+        )
+        return rows.take(order)
+
+    def latest(self, partition: str) -> dict[str, str | None]:
+        """Return note id -> hash of its newest version; None where the note is gone."""
+        rows = self.read(partition, with_content=False)
+        return dict(zip(rows["note_id"].to_pylist(), rows["content_hash"].to_pylist(), strict=True))
+
+    def state(self, partition: str) -> str:
+        """Hash what the journal holds for a folder; equal states hold equal rows."""
+        return combined(path.stem for path in self._segments(partition))
+
+    def partitions(self) -> list[str]:
+        """Return the partitions that the journal knows, sorted."""
+        return sorted(path.name for path in (self.root / "versions").glob("*") if path.is_dir())
+
+    def _instants(self, partition: str) -> set[tuple[str, dt.datetime]]:
+        rows = self.read(partition, with_content=False).select(["note_id", "observed_at"])
+        return {(row["note_id"], row["observed_at"]) for row in rows.to_pylist()}
+
+    def _segments(self, partition: str) -> list[Path]:
+        return sorted(self._folder(partition).glob("*.parquet"))
+
+    def _folder(self, partition: str) -> Path:
+        return self.root / "versions" / partition
+
+    def _save(self, listing: Listing) -> Listing:
+        text = json.dumps(listing.to_json(), sort_keys=True, indent=1)
+        write_atomically(self.root / "listing.json", text.encode())
+        return listing
+
+
+def after(now: dt.datetime, last: Listing | None) -> dt.datetime:
+    """Return `now`, or just after the last listing when the clock was set back."""
+    if last is None or now > last.started:
+        return now
+    return last.started + dt.timedelta(microseconds=1)
+
+
+def _with_free_instant(
+    row: Mapping[str, object], taken: set[tuple[str, dt.datetime]]
+) -> dict[str, object]:
+    """Move a row on by a microsecond while its note already has a version at that instant.
+
+    A listing that was cut off after journaling a folder observes it again with the same start;
+    a note that was edited in between then has two versions of one instant.
+    """
+    note_id, observed_at = row["note_id"], row["observed_at"]
+    if not isinstance(note_id, str) or not isinstance(observed_at, dt.datetime):
+        raise TypeError("a journal row needs a note id and an instant")
+    while (note_id, observed_at) in taken:
+        observed_at += dt.timedelta(microseconds=1)
+    return {**row, "observed_at": observed_at}

@@ -1,0 +1,102 @@
+"""A knowledge base's home: where its settings and its state live, outside the vault.
+
+The home remembers which vault it was built over and the choices that would make old work useless
+if they changed in silence. Nothing is ever written into the vault.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kb_core.errors import HomeError
+from kb_core.settings import Settings, read_settings
+from resources.atomic_files import make_private_folder, write_atomically
+from resources.leases import Leases
+from resources.tables import TableStore
+
+
+@dataclass(frozen=True)
+class Home:
+    """One knowledge base: its folder, its settings, and the doors to its state."""
+
+    root: Path
+    settings: Settings
+
+    @classmethod
+    def open(cls, root: Path) -> "Home":
+        """Open a home. Raises SettingsError when its kb.toml cannot be used."""
+        os.umask(0o077)  # whatever a library writes here is for the user alone
+        return cls(root, read_settings(root))
+
+    @property
+    def data(self) -> Path:
+        """Where all state lives."""
+        return self.root / "data"
+
+    @property
+    def vault_path(self) -> Path:
+        """The vault's folder; a relative setting is relative to the home."""
+        return (self.root / Path(self.settings.vault.path).expanduser()).resolve()
+
+    @property
+    def store(self) -> TableStore:
+        """The stage outputs."""
+        return TableStore(self.data / "store")
+
+    @property
+    def leases(self) -> Leases:
+        """Who is writing where."""
+        return Leases(self.data / "cache" / "leases.sqlite")
+
+    def record(self, name: str) -> dict[str, Any]:
+        """Read one of the home's small JSON records; an absent one is empty."""
+        path = self.data / f"{name}.json"
+        try:
+            values = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            raise HomeError(
+                f"{path} is damaged. Restore it from a backup, or delete it to start anew."
+            ) from None
+        if not isinstance(values, dict):
+            raise HomeError(f"{path} is damaged: it holds no object. Restore it from a backup.")
+        return values
+
+    def write_record(self, name: str, values: Mapping[str, Any]) -> None:
+        """Replace one of the home's small JSON records."""
+        make_private_folder(self.data)
+        text = json.dumps(dict(values), sort_keys=True, indent=1, ensure_ascii=False)
+        write_atomically(self.data / f"{name}.json", text.encode())
+
+    def remember(self, **values: Any) -> None:
+        """Add to what the home knows about itself, if it is new."""
+        known = self.record("home")
+        merged = {**known, **values}
+        if merged != known:
+            self.write_record("home", merged)
+
+    def folders(self) -> dict[str, str]:
+        """Return the registered folders: partition key -> path inside the vault."""
+        return dict(self.record("folders"))
+
+    def register_folders(self, folders: Mapping[str, str]) -> dict[str, str]:
+        """Add folders to the register and return it whole. Keys are never dropped here."""
+        known = self.folders()
+        merged = {**known, **folders}
+        if merged != known:
+            self.write_record("folders", merged)
+        return merged
+
+
+def check_not_inside(home: Path, vault: Path) -> None:
+    """Refuse a home that lies inside the vault: its state would be read as notes."""
+    home, vault = home.resolve(), vault.resolve()
+    if home == vault or vault in home.parents:
+        raise HomeError(
+            f"The home {home} lies inside the vault {vault}, which is never written to. "
+            "Choose a folder outside it: `kb init VAULT --home DIR`."
+        )

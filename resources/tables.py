@@ -1,0 +1,185 @@
+"""Stage outputs on the disk: immutable files named by content, one small pointer per partition.
+
+`store/<table>/<partition>/<hash>.parquet` is written once and never changed;
+`store/<table>/<partition>.json` says which file holds now, and is replaced atomically. A reader
+opens a file once by its hash: replacing a Parquet file under a reader that opens it twice fails.
+Tables are checked against their contract on the way out, so what is stored is what was promised.
+"""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kb_core.contracts import CONTRACTS
+from kb_core.errors import StoreError
+from kb_core.ids import bytes_hash, combined, fingerprint
+from resources.atomic_files import write_atomically
+
+WHOLE = "all"  # the partition name of a table that is not split by folder
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """What a partition of a table or an index holds now."""
+
+    hash: str  # of the content: the data version
+    rows: int
+    code_version: str
+    inputs: Mapping[str, str]  # what it was made from: name -> hash
+    files: Mapping[str, str]  # part -> path below the store
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_artifact(self) -> dict[str, Any]:
+        """Return what a build's manifest records: content and versions, not inputs."""
+        return {
+            "hash": self.hash,
+            "rows": self.rows,
+            "code_version": self.code_version,
+            "files": dict(self.files),
+            "meta": dict(self.meta),
+        }
+
+
+class TableStore:
+    """All tables and index files of one home."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def pointer(self, name: str, partition: str = WHOLE) -> Pointer | None:
+        """Return what the partition holds, or None if it was never written."""
+        path = self._pointer_path(name, partition)
+        try:
+            values = json.loads(path.read_bytes())
+            return Pointer(**values)
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError):
+            raise StoreError(
+                f"The pointer {path} is damaged. Delete it: the next `kb build` makes it anew."
+            ) from None
+
+    def partitions(self, name: str) -> list[str]:
+        """Return the partitions that hold something, sorted."""
+        return sorted(path.stem for path in (self.root / name).glob("*.json"))
+
+    def holds(
+        self, name: str, partition: str, inputs: Mapping[str, str], code_version: str
+    ) -> Pointer | None:
+        """Return the pointer if it was made from these inputs by this code, and is complete."""
+        pointer = self.pointer(name, partition)
+        if pointer is None or pointer.code_version != code_version:
+            return None
+        if dict(pointer.inputs) != dict(inputs):
+            return None
+        is_whole = all((self.root / path).is_file() for path in pointer.files.values())
+        return pointer if is_whole else None
+
+    def write(
+        self,
+        name: str,
+        table: pa.Table,
+        *,
+        partition: str = WHOLE,
+        inputs: Mapping[str, str],
+        code_version: str,
+    ) -> Pointer:
+        """Check the table, store it under its content's hash and move the pointer to it."""
+        CONTRACTS[name].check(table)
+        sink = pa.BufferOutputStream()
+        pq.write_table(table.combine_chunks(), sink, compression="zstd", write_page_checksum=True)
+        path = self._store_bytes(name, partition, sink.getvalue().to_pybytes(), "parquet")
+        return self._point(
+            name,
+            partition,
+            Pointer(
+                fingerprint(table), table.num_rows, code_version, dict(inputs), {"table": path}
+            ),
+        )
+
+    def write_arrays(
+        self,
+        name: str,
+        arrays: Mapping[str, np.ndarray],
+        *,
+        partition: str,
+        rows: int,
+        inputs: Mapping[str, str],
+        code_version: str,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Pointer:
+        """Store an index: each array in its own file, one pointer over all of them."""
+        files: dict[str, str] = {}
+        hashes: list[str] = []
+        for part in sorted(arrays):
+            data = _array_bytes(arrays[part])
+            hashes += [part, bytes_hash(data)]
+            files[part] = self._store_bytes(name, partition, data, "npy")
+        pointer = Pointer(
+            combined(hashes), rows, code_version, dict(inputs), files, dict(meta or {})
+        )
+        return self._point(name, partition, pointer)
+
+    def read(
+        self, name: str, partition: str = WHOLE, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Return a partition's table. Raises StoreError if it was never written or is damaged."""
+        pointer = self.pointer(name, partition)
+        if pointer is None:
+            raise StoreError(
+                f"Table {name!r} holds nothing for {partition!r}. Run `kb build` to make it."
+            )
+        return read_parquet(self.root / pointer.files["table"], columns)
+
+    def read_all(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return every partition's rows, partitions in order of their keys."""
+        tables = [self.read(name, partition, columns) for partition in self.partitions(name)]
+        empty = CONTRACTS[name].empty()
+        return pa.concat_tables([empty.select(columns) if columns else empty, *tables])
+
+    def drop(self, partition: str) -> None:
+        """Forget what a partition holds, in every table. Its files stay until collected."""
+        for path in sorted(self.root.glob(f"*/{partition}.json")):
+            path.unlink()
+
+    def _store_bytes(self, name: str, partition: str, data: bytes, suffix: str) -> str:
+        relative = f"{name}/{partition}/{bytes_hash(data)}.{suffix}"
+        path = self.root / relative
+        if not path.is_file() or path.stat().st_size != len(data):
+            write_atomically(path, data)
+        return relative
+
+    def _point(self, name: str, partition: str, pointer: Pointer) -> Pointer:
+        text = json.dumps(asdict(pointer), sort_keys=True, indent=1)
+        write_atomically(self._pointer_path(name, partition), text.encode())
+        return pointer
+
+    def _pointer_path(self, name: str, partition: str) -> Path:
+        return self.root / name / f"{partition}.json"
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a content-named Parquet file through one handle, its page checksums verified."""
+    try:
+        with pa.memory_map(str(path)) as source:
+            return pq.read_table(source, columns=columns, page_checksum_verification=True)
+    except FileNotFoundError:
+        raise StoreError(f"{path} is missing. Run `kb build` to make it anew.") from None
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise StoreError(
+            f"{path} is damaged ({type(problem).__name__}). "
+            "Delete the file and run `kb build`: it is made anew from the vault."
+        ) from None
+
+
+def _array_bytes(array: np.ndarray) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, np.ascontiguousarray(array), allow_pickle=False)
+    return sink.getvalue()

@@ -1,0 +1,194 @@
+"""Read a vault from the disk: list it by `lstat`, open notes without following links.
+
+Nothing is opened while listing, so files whose bytes are only online stay online. Folders that
+are symbolic links are not followed. Reading goes through the folder's handle, so that no part of
+the path can be swapped for a link between the check and the read. The vault is never written to.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from kb_core.errors import VaultError
+from kb_core.settings import VaultSettings
+
+NOTE_SUFFIXES = (".md", ".markdown")
+_POINTER_SUFFIXES = (".gdoc", ".gsheet", ".gslides", ".desktop", ".webloc")
+_STUB_SUFFIX = ".icloud"
+# macOS marks a file whose bytes are with the provider; Python 3.11's stat has no name for it.
+_SF_DATALESS = 0x40000000
+# Windows: recall on data access, recall on open, offline.
+_WINDOWS_ONLINE = 0x400000 | 0x40000 | 0x1000
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file as the listing saw it. Times are nanoseconds since 1970, sizes bytes."""
+
+    path: str  # NFC, "/"-separated, relative to the vault
+    raw_path: bytes
+    size: int
+    mtime_ns: int
+    state: str  # local, online, pointer, stub, other
+    problem: str = ""  # why it cannot be read, as far as the listing can tell
+
+    @property
+    def is_note(self) -> bool:
+        """Tell whether the file is Markdown text."""
+        return self.path.lower().endswith(NOTE_SUFFIXES)
+
+    def folder(self, depth: int) -> str:
+        """Return the folder that the file counts to: its first `depth` path parts."""
+        parents = PurePosixPath(self.path).parts[:-1]
+        return "/".join(parents[:depth])
+
+
+@dataclass(frozen=True)
+class ReadResult:
+    """A note's bytes, or why there are none."""
+
+    content: bytes | None
+    problem: str = ""
+
+
+class LocalVault:
+    """A vault in a folder of this machine."""
+
+    def __init__(self, root: Path, settings: VaultSettings) -> None:
+        self.root = root
+        self._settings = settings
+
+    def list(self, folder: str | None = None) -> list[Entry]:
+        """List the files below the vault, sorted by path, dot folders left out.
+
+        With `folder` ("" is the root) only the way to it and what is below it is listed.
+        Raises VaultError when the vault is missing, is no folder, or cannot be listed.
+        """
+        self._check_root()
+        found = self._walk(b"", folder)
+        return sorted(found, key=lambda entry: (entry.path, entry.raw_path))
+
+    def read(self, entry: Entry) -> ReadResult:
+        """Read one note's bytes. Never raises for a note: the result says what went wrong."""
+        if entry.state != "local":
+            return ReadResult(None, entry.problem or entry.state)
+        if entry.size > self._settings.max_note_mb * _MEGABYTE:
+            return ReadResult(None, f"larger than {self._settings.max_note_mb:g} MB")
+        try:
+            return ReadResult(self._read_bytes(entry))
+        except OSError as problem:
+            return ReadResult(None, _explain(problem))
+
+    def _check_root(self) -> None:
+        hint = "Set `vault.path` in kb.toml, or mount the vault."
+        if not self.root.exists():
+            raise VaultError(f"The vault {self.root} does not exist. {hint}")
+        if not self.root.is_dir():
+            raise VaultError(f"The vault {self.root} is a file, not a folder. {hint}")
+
+    def _walk(self, folder: bytes, wanted: str | None) -> Iterator[Entry]:
+        try:
+            items = list(os.scandir(b"/".join((os.fsencode(self.root), folder))))
+        except OSError as problem:
+            if not folder:
+                raise VaultError(
+                    f"The vault {self.root} cannot be listed: {_explain(problem)}. "
+                    "Give this user the right to read it."
+                ) from None
+            yield Entry(_key(folder), folder, 0, 0, "other", _explain(problem))
+            return
+        for item in items:
+            raw = b"/".join((folder, item.name)) if folder else item.name
+            if self._is_ignored(item.name, _key(raw)):
+                continue
+            if item.is_dir(follow_symlinks=False):
+                if wanted is None or _is_on_the_way(_key(raw), wanted):
+                    yield from self._walk(raw, wanted)
+            else:
+                yield _entry(raw, item)
+
+    def _is_ignored(self, name: bytes, path: str) -> bool:
+        # `.name.md.icloud` is a stub of a note, not a hidden file.
+        if name.startswith(b".") and not name.endswith(_STUB_SUFFIX.encode()):
+            return True
+        return any(fnmatch(path, pattern) for pattern in self._settings.ignore)
+
+    def _read_bytes(self, entry: Entry) -> bytes:
+        *folders, name = entry.raw_path.split(b"/")
+        with contextlib.ExitStack() as stack:
+            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, handle)
+            for folder in folders:
+                handle = os.open(
+                    folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle
+                )
+                stack.callback(os.close, handle)
+            # Without O_NONBLOCK, opening a pipe that took the note's place would wait for ever.
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=handle)
+            stack.callback(os.close, file)
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file")
+            return _read_at_most(file, int(self._settings.max_note_mb * _MEGABYTE))
+
+
+def _read_at_most(file: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(file, 1 << 20):
+        size += len(part)
+        if size > limit:
+            raise OSError(errno.EFBIG, "grew while it was read")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _entry(raw: bytes, item: os.DirEntry[bytes]) -> Entry:
+    path = _key(raw)
+    try:
+        status = item.stat(follow_symlinks=False)
+    except OSError as problem:
+        return Entry(path, raw, 0, 0, "other", _explain(problem))
+    state, problem_text = file_state(item.name, status)
+    return Entry(path, raw, status.st_size, status.st_mtime_ns, state, problem_text)
+
+
+def file_state(name: bytes, status: os.stat_result) -> tuple[str, str]:
+    """Tell from `lstat` alone whether a file's bytes are here: (state, why not)."""
+    if stat.S_ISLNK(status.st_mode):
+        return "other", "a symbolic link, not followed"
+    if not stat.S_ISREG(status.st_mode):
+        return "other", "not a regular file"
+    if name.endswith(_STUB_SUFFIX.encode()):
+        return "stub", "a stub: its text is only online"
+    if name.endswith(tuple(suffix.encode() for suffix in _POINTER_SUFFIXES)):
+        return "pointer", "a pointer to an online document"
+    flags = getattr(status, "st_flags", 0)
+    attributes = getattr(status, "st_file_attributes", 0)
+    if flags & _SF_DATALESS or attributes & _WINDOWS_ONLINE:
+        return "online", "its text is only online"
+    return "local", ""
+
+
+def _is_on_the_way(path: str, wanted: str) -> bool:
+    """Tell whether a folder leads to, is, or lies below the wanted one."""
+    return bool(wanted) and (f"{wanted}/".startswith(f"{path}/") or path.startswith(f"{wanted}/"))
+
+
+def _key(raw: bytes) -> str:
+    """Return the NFC path notes are known by; bytes that are no UTF-8 become visible escapes."""
+    return unicodedata.normalize("NFC", raw.decode("utf-8", "backslashreplace"))
+
+
+def _explain(problem: OSError) -> str:
+    if problem.errno == errno.ELOOP:
+        return "a symbolic link, not followed"
+    if problem.errno in (errno.EACCES, errno.EPERM):
+        return "no permission to read it"
+    return (problem.strerror or type(problem).__name__).lower()
