@@ -63,6 +63,7 @@ _FORMS = tuple(
         rf"(?:\s?{_DAY}\s?[日号號일])?",
     )
 )
+_MILLISECONDS = re.compile(r"[0-9]{13}")  # since 1970, as some note programs write them
 _YEAR_ALONE = re.compile(r"(?P<y>[12][0-9]{3})\s?[年년]?")
 _WEEKDAY = re.compile(
     r"(?:mon|tue|wed|thu|fri|sat|sun|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
@@ -97,6 +98,8 @@ def parse_date(text: str) -> str | None:
         found = form.match(value)
         if found and _is_time_or_nothing(value[found.end() :]):
             return _partial(found)
+    if _MILLISECONDS.fullmatch(value):
+        return dt.datetime.fromtimestamp(int(value) // 1000, dt.UTC).date().isoformat()
     alone = _YEAR_ALONE.fullmatch(value)
     return alone["y"] if alone else None
 

@@ -22,6 +22,9 @@ from kb_core.errors import StoreError
 from kb_core.ids import bytes_hash, combined, fingerprint
 from resources.atomic_files import write_atomically
 
+# Readers that show one row unpack its whole group, so groups are small.
+_ROWS_TOGETHER = 256
+
 WHOLE = "all"  # the partition name of a table that is not split by folder
 
 
@@ -94,7 +97,13 @@ class TableStore:
         """Check the table, store it under its content's hash and move the pointer to it."""
         CONTRACTS[name].check(table)
         sink = pa.BufferOutputStream()
-        pq.write_table(table.combine_chunks(), sink, compression="zstd", write_page_checksum=True)
+        pq.write_table(
+            table.combine_chunks(),
+            sink,
+            compression="zstd",
+            write_page_checksum=True,
+            row_group_size=_ROWS_TOGETHER,
+        )
         path = self._store_bytes(name, partition, sink.getvalue().to_pybytes(), "parquet")
         return self._point(
             name,

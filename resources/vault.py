@@ -7,6 +7,7 @@ the path can be swapped for a link between the check and the read. The vault is 
 
 import contextlib
 import errno
+import json
 import os
 import stat
 import unicodedata
@@ -85,6 +86,19 @@ class LocalVault:
             return ReadResult(self._read_bytes(entry))
         except OSError as problem:
             return ReadResult(None, _explain(problem))
+
+    def daily_format(self) -> str | None:
+        """Return how Obsidian names this vault's daily notes, if it says so.
+
+        The setting is a moment.js format and may hold folders: `YYYY/MM/YYYY-MM-DD`.
+        """
+        raw = b".obsidian/daily-notes.json"
+        try:
+            settings = json.loads(self._read_bytes(Entry(_key(raw), raw, 0, 0, "local")))
+        except (OSError, ValueError):
+            return None
+        name = settings.get("format") if isinstance(settings, dict) else None
+        return name if isinstance(name, str) and name else None
 
     def _check_root(self) -> None:
         hint = "Set `vault.path` in kb.toml, or mount the vault."

@@ -57,12 +57,10 @@ def test_a_short_tail_joins_the_passage_before():
 
 
 def test_a_breadcrumb_never_stands_alone():
-    text = "Plan > Price\n" + " ".join("abcdefghijk") + ".\n" + sentence("B")
+    row = " ".join("abcdefghijklmnopq")
+    text = f"A > B\n{row}.\n{row}."
 
-    assert split(text) == [
-        f"Plan > Price\n{' '.join('abcdefghijk')}.",
-        f"Plan > Price\n{sentence('B')}",
-    ]
+    assert split_passages(text, words, 19) == [f"A > B\n{row}.", f"B\n{row}."]
 
 
 def test_a_breadcrumb_that_is_too_long_is_led_by_its_last_heading_or_left_out():

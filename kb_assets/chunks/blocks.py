@@ -87,7 +87,7 @@ class _Scan:
         while event := _EVENT.search(self.text, position):
             # `lastgroup` is the alternative: the groups inside close before it does.
             position = getattr(self, f"_{event.lastgroup}")(event)
-        self._close(len(self.text))
+        self._close(len(self.text) + 1)
         return self.blocks
 
     def _blank(self, event: re.Match[str]) -> int:
@@ -129,7 +129,7 @@ class _Scan:
     def _html(self, event: re.Match[str]) -> int:
         self._close(event.start() + 1)
         blank = _BLANK.search(self.text, event.end())
-        self._close(blank.start() + 1 if blank else len(self.text))
+        self._close((blank.start() if blank else len(self.text)) + 1)
         return blank.start() if blank else len(self.text)
 
     def _rule(self, event: re.Match[str]) -> int:

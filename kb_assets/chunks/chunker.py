@@ -65,7 +65,8 @@ def _in_order(notes: pa.Table) -> Iterator[Note]:
 
 def _note_rows(note: Note, limits: Limits, counter: TokenCounter) -> list[Row]:
     body = _body(note)
-    sections = read_sections(body, note["title"])
+    is_undated = note["note_date"] is None or note["date_is_weak"]
+    sections = read_sections(body, note["title"], is_title_dated=is_undated)
     is_card = note["kind"] in CARD_KINDS
     properties = property_face(note["aliases"], note["tags"], note["properties"], body)
     if not body.strip():

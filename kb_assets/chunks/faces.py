@@ -5,7 +5,7 @@ say something: once is enough, a long note must not repeat them in every chunk.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kb_assets.chunks.prose import display_text
 
@@ -22,9 +22,11 @@ _SILENT_NAMES = """
     title toc uid updated updated_at uuid weight
 """
 _SILENT = frozenset(_SILENT_NAMES.split())
-_FIELD = re.compile(r"(?:^|[\[(]|[-*+][ \t])[ \t]*+([^\n:\[\]()`]{1,60}?)::([^\n]*)", re.MULTILINE)
+_FIELD = re.compile(r"::[ \t]([^\n]*)")
+_BEFORE_NAME = re.compile(r"[\n\[(]|(?:^|\n)[ \t]*[-*+][ \t]")
 _HEADER_LINE = re.compile(r"^[*_]{0,2}([^\n:*_|]{1,60}):[*_]{0,2}[ \t]([^\n]*)", re.MULTILINE)
 _HEADER_CHARACTERS = 4_000
+_LONGEST_NAME = 60
 _MOST_LINES = 50  # of one name: a task list may hold thousands of `due::`
 
 
@@ -45,7 +47,7 @@ def search_text(crumb: str, properties: str, text: str) -> str:
 
 def property_key(name: str) -> str:
     """Fold a property's name: `Superseded-By` and `superseded by` are one property."""
-    return re.sub(r"[\s_-]+", "_", name.strip()).lower()
+    return re.sub(r"[\s_-]+", "_", name.strip(" \t*_-+")).lower()
 
 
 def property_face(
@@ -74,12 +76,18 @@ def property_face(
 def _said_in(body: str) -> Mapping[str, Sequence[str]]:
     """Return what the text itself says of each property, by the property's folded name."""
     said: dict[str, list[str]] = {}
-    found = _FIELD.findall(body) if "::" in body else []
-    for name, line in [*found, *_HEADER_LINE.findall(body[:_HEADER_CHARACTERS])]:
+    for name, line in [*_fields(body), *_HEADER_LINE.findall(body[:_HEADER_CHARACTERS])]:
         lines = said.setdefault(property_key(name), [])
         if len(lines) < _MOST_LINES:
             lines.append(display_text(line))
     return said
+
+
+def _fields(body: str) -> Iterator[tuple[str, str]]:
+    """Yield what may be inline properties, `name:: value`: each name and the rest of its line."""
+    for found in _FIELD.finditer(body):
+        before = body[max(0, found.start() - _LONGEST_NAME) : found.start()]
+        yield _BEFORE_NAME.split(before)[-1], found[1]
 
 
 def _shortened(text: str, room: int) -> str:

@@ -55,12 +55,9 @@ def join_small(sections: Sequence[SizedSection], limits: Limits) -> list[Group]:
     """
     groups: list[Group] = []
     size = 0
-    for section in sections:
-        if (
-            groups
-            and size < limits.smallest_tokens
-            and _is_below(groups[-1], section, size, limits)
-        ):
+    for section, after in zip(sections, [*sections[1:], None], strict=True):
+        is_small = bool(groups) and size < limits.smallest_tokens
+        if is_small and _is_below(groups[-1], section, after, limits.largest_tokens - size):
             groups[-1].append(section)
             size += section.tokens
         else:
@@ -69,13 +66,16 @@ def join_small(sections: Sequence[SizedSection], limits: Limits) -> list[Group]:
     return _join_leftovers(groups, limits)
 
 
-def _is_below(group: Group, section: SizedSection, size: int, limits: Limits) -> bool:
+def _is_below(group: Group, section: SizedSection, after: SizedSection | None, room: int) -> bool:
+    """Return whether a section is a subsection, or a last word below the same heading."""
     if not _is_same_date(group, section):
         return False
     level = section.section.level
-    is_child = level > group[-1].section.level
-    is_fitting = size + section.tokens <= limits.largest_tokens
-    return is_child or (is_fitting and level >= group[0].section.level)
+    if level > group[-1].section.level:
+        return True
+    # A heading with subsections begins something: it stays with them.
+    is_parent = after is not None and after.section.level > level
+    return level >= group[0].section.level and section.tokens <= room and not is_parent
 
 
 def _join_leftovers(groups: Sequence[Group], limits: Limits) -> list[Group]:

@@ -22,35 +22,46 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def read_sections(body: str, title: str) -> list[Section]:
-    """Return a note's sections in order; a note without text has none."""
+def read_sections(body: str, title: str, is_title_dated: bool = True) -> list[Section]:
+    """Return a note's sections in order; a note without text has none.
+
+    A first heading that repeats the title speaks of the whole note. Where that has a date of its
+    own, pass `is_title_dated=False`: "January 2019 election" may have been written before.
+    """
     sections: list[Section] = []
     above: list[Block] = []
     blocks: list[Block] = []
     for block in read_blocks(body):
         if block.level:
-            _add(sections, above, blocks, title)
+            _add(sections, above, blocks, title, is_title_dated)
             above = [heading for heading in above if heading.level < block.level]
             above.append(block)
             blocks = []
         blocks.append(block)
-    _add(sections, above, blocks, title)
+    _add(sections, above, blocks, title, is_title_dated)
     return sections
 
 
 def _add(
-    sections: list[Section], above: Sequence[Block], blocks: Sequence[Block], title: str
+    sections: list[Section],
+    above: Sequence[Block],
+    blocks: Sequence[Block],
+    title: str,
+    is_title_dated: bool,
 ) -> None:
     if not blocks:
         return
     trail = [heading.title for heading in above]
-    dates = [date for date in map(heading_date, trail) if date]
-    if trail and _is_same(trail[0], title):
-        del trail[0]
-    level = above[-1].level if above else 0
-    date = dates[-1] if dates else None
-    named = tuple(heading for heading in trail if heading)
-    sections.append(Section(named, level, date, tuple(blocks)))
+    below = trail[1:] if trail and _is_same(trail[0], title) else trail
+    dates = [date for date in map(heading_date, trail if is_title_dated else below) if date]
+    sections.append(
+        Section(
+            trail=tuple(heading for heading in below if heading),
+            level=above[-1].level if above else 0,
+            date=dates[-1] if dates else None,
+            blocks=tuple(blocks),
+        )
+    )
 
 
 def _is_same(heading: str, title: str) -> bool:

@@ -15,7 +15,7 @@ from kb_assets.workbench import Workbench
     group_name="2_local_model",
     kinds={"numpy"},
     code_version=VERSION,
-    tags={"cost": "local time"},
+    tags={"cost": "local-time"},
 )
 def embeddings(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]

@@ -10,9 +10,7 @@ reported with the notes that carry it. Attachments need their ending. The target
 notes, for links of every version.
 """
 
-import posixpath
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kb_assets.note_links.lookup import Paths, fold, note_paths
 from kb_core.contracts import NOTE_LINKS
 
 VERSION = "1"  # raise it when equal links would resolve differently
@@ -32,8 +31,8 @@ ATTACHMENT = "attachment"  # a file that is no note; it has no note id
 EXTERNAL = "external"  # an address with a scheme
 DANGLING = "dangling"
 
-_SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:|//)")
-_ENDING = ".md"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_ORDER = ("note_id", "version_id", "ordinal")
 
 
 class Resolution(NamedTuple):
@@ -45,64 +44,87 @@ class Resolution(NamedTuple):
 
 @dataclass(frozen=True)
 class Vault:
-    """The names links are looked up by, folded once for the whole vault."""
+    """What links can point at: the present notes, their aliases, and the other files."""
 
-    notes: Mapping[str, tuple[str, ...]]  # folded last name -> note ids
-    attachments: Mapping[str, tuple[str, ...]]
-    aliases: Mapping[str, tuple[str, ...]]
+    notes: Paths
+    attachments: Paths
+    aliases: Mapping[str, tuple[str, ...]]  # folded alias -> note ids
 
 
 def resolve_links(notes: pa.Table, raw: pa.Table, files: Sequence[str]) -> pa.Table:
-    """Resolve every link of the vault (contract NOTE_LINKS).
+    """Resolve every link of the vault (contract NOTE_LINKS), sorted by note and place.
 
     `notes` holds note_id, version_id, is_current and aliases of all folders, `raw` all links as
     written (contract NOTE_LINKS_RAW), `files` the paths of what is no note.
     """
     vault = build_vault(notes, files)
-    current = notes.filter(notes["is_current"])
-    is_current = pc.is_in(raw["version_id"], value_set=current["version_id"])
-    order = pc.sort_indices(
-        raw.select(["note_id", "version_id", "ordinal"]),
-        sort_keys=[(name, "ascending") for name in ("note_id", "version_id", "ordinal")],
-    )
-    links = raw.append_column("is_current", is_current).take(order)
-    sources, targets = links["note_id"].to_pylist(), links["target"].to_pylist()
-    syntaxes = links["syntax"].to_pylist()
-    meant = [resolve(*link, vault) for link in zip(sources, targets, syntaxes, strict=True)]
-    return NOTE_LINKS.check(_table(links, meant))
+    order = pc.sort_indices(raw.select(_ORDER), sort_keys=[(name, "ascending") for name in _ORDER])
+    links = raw.take(order)
+    columns = [links[name].to_pylist() for name in ("note_id", "target", "syntax")]
+    meant = [
+        resolve(source, target, syntax, vault)
+        for source, target, syntax in zip(*columns, strict=True)
+    ]
+    present = notes.filter(notes["is_current"])["version_id"]
+    made = {
+        "source_version_id": links["version_id"],
+        "source_note_id": links["note_id"],
+        "is_current": pc.is_in(links["version_id"], value_set=present.combine_chunks()),
+        "status": [each.status for each in meant],
+        "is_ambiguous": [_is_ambiguous(each) for each in meant],
+        "target_note_id": [_target(each) for each in meant],
+        "candidates": [each.candidates for each in meant],
+    }
+    return NOTE_LINKS.check(_table(links, made))
 
 
 def build_vault(notes: pa.Table, files: Iterable[str]) -> Vault:
-    """Fold the present notes' paths and aliases, and the attachments' paths."""
-    current = notes.filter(notes["is_current"])
-    note_ids = current["note_id"].to_pylist()
-    aliases: dict[str, list[str]] = defaultdict(list)
-    for note_id, names in zip(note_ids, current["aliases"].to_pylist(), strict=True):
-        for name in names:
-            aliases[_folded(name)].append(note_id)
-    return Vault(
-        notes=_by_name((_without_ending(_folded(note_id)), note_id) for note_id in note_ids),
-        attachments=_by_name((_folded(path), path) for path in files),
-        aliases={name: tuple(sorted(set(ids))) for name, ids in aliases.items()},
-    )
+    """File the present notes' paths and aliases, and the attachments' paths."""
+    present = notes.filter(notes["is_current"])
+    note_ids = present["note_id"].to_pylist()
+    carriers: dict[str, set[str]] = defaultdict(set)
+    for note_id, aliases in zip(note_ids, present["aliases"].to_pylist(), strict=True):
+        for alias in aliases:
+            carriers[fold(alias)].add(note_id)
+    aliases = {alias: tuple(sorted(ids)) for alias, ids in carriers.items()}
+    return Vault(note_paths(note_ids), Paths(files), aliases)
 
 
 def resolve(source: str, target: str, syntax: str, vault: Vault) -> Resolution:
-    """Resolve one link of a source note.
+    """Resolve one link of a source note; `target` is decoded and without its heading.
 
-    >>> resolve("a.md", "", "wikilink", Vault({}, {}, {}))
-    Resolution(status='self', candidates=('a.md',))
+    An address in a wikilink is the name of a note that does not exist, as in Obsidian.
     """
     if not target:
         return Resolution(SELF, (source,))
-    is_markdown = syntax in ("markdown", "image")
-    if is_markdown and _SCHEME.match(target):
+    if syntax in ("markdown", "image") and _SCHEME.match(target):
         return Resolution(EXTERNAL)
-    wanted = _folded(target)
-    found = _candidates(source, target, wanted, vault.notes, _without_ending)
-    if found:
-        return Resolution(RESOLVED, found)
-    if _candidates(source, target, wanted, vault.attachments, str):
+    notes = vault.notes.find(source, target)
+    if notes:
+        return Resolution(RESOLVED, notes)
+    if vault.attachments.find(source, target):
         return Resolution(ATTACHMENT)
-    carriers = vault.aliases.get(wanted)
+    carriers = vault.aliases.get(fold(target))
     return Resolution(ALIAS, carriers) if carriers else Resolution(DANGLING)
+
+
+def _is_ambiguous(found: Resolution) -> bool:
+    return found.status == RESOLVED and len(found.candidates) > 1
+
+
+def _target(found: Resolution) -> str | None:
+    return found.candidates[0] if found.status in (RESOLVED, SELF) else None
+
+
+def _table(links: pa.Table, made: Mapping[str, Any]) -> pa.Table:
+    """Put the columns of the contract together: those made here, the rest as they were."""
+    columns = {field.name: made.get(field.name) for field in NOTE_LINKS.schema}
+    arrays = [
+        links[field.name] if columns[field.name] is None else _array(columns[field.name], field)
+        for field in NOTE_LINKS.schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=NOTE_LINKS.schema)
+
+
+def _array(values: Any, field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    return pa.array(values, field.type) if isinstance(values, list) else values

@@ -18,7 +18,8 @@ _WHOLE_LINE = re.compile(
     rb"(?:\*\*|__|\*|_)?" + _KEY + rb"(?:\*\*|__|\*|_)?::[ \t]+(?P<value>[^\s][^\n]*)$",
     re.MULTILINE,
 )
-_BRACKETED = re.compile(rb"(?:(?<!\[)\[" + _KEY + rb"::|\(" + _KEY + rb"::[ \t])")
+# A blank or a wikilink must follow: `[Arc::drop](...)` and `(std::size_t)` are no fields.
+_BRACKETED = re.compile(rb"(?:(?<!\[)\[|\()" + _KEY + rb"::(?=[ \t]|\[\[)")
 _HEADER_LINE = re.compile(
     rb"(?:\*\*)?([A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff _/-]{0,59}?)"
     rb"(?:\*\*:|:\*\*|:|\xef\xbc\x9a)(?:[ \t]+([^\n]*))?(?:\n|\Z)"
@@ -78,7 +79,7 @@ def _bracketed(data: bytes, code: Spans) -> Iterator[Field]:
             continue
         value = _balanced(data, opening.start(), opening.end())
         if value:
-            yield Field(_text(opening[1] or opening[2]), value, opening.start(), False)
+            yield Field(_text(opening[1]), value, opening.start(), False)
 
 
 def _balanced(data: bytes, opening: int, start: int) -> str:

@@ -1,10 +1,10 @@
 """Parse a folder's journaled note versions into tables. Safe to repeat."""
 
-from kb_assets.notes.parser import VERSION, parse_notes
-from kb_assets.notes.rules import read_rules
+from kb_assets.notes.parser import VERSION, NoteRules, parse_notes
 from kb_assets.outcome import Outcome, run_tables
 from resources.history import History
 from resources.home import Home
+from resources.vault import LocalVault
 
 NAMES = ("notes", "note_links_raw", "note_tags", "findings")
 
@@ -12,7 +12,8 @@ NAMES = ("notes", "note_links_raw", "note_tags", "findings")
 def run(home: Home, partition: str) -> Outcome:
     """Parse every kept version of every note of the folder."""
     history = History(home.data / "history")
-    rules = read_rules(home)
+    daily = LocalVault(home.vault_path, home.settings.vault).daily_format()
+    rules = NoteRules.from_settings(home.settings, [daily] if daily else [])
     return run_tables(
         home,
         "notes",

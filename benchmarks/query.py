@@ -1,0 +1,171 @@
+"""CPU time of a question, over all folders and within one, beside what others take.
+
+    python -m benchmarks.query --chunks 31047 --dims 1024
+
+The build is synthetic and real: a Zipf vocabulary with a window of its own words per folder,
+written to a scratch home by the same writers and read by the same readers as any other. The floor
+is bm25s plus a plain float32 product with every vector, neither of which can keep a folder's
+scores its own.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import bm25s
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from benchmarks.report import cpu_ms, progress, report
+from benchmarks.synthetic_build import FIRST_SHARE, Corpus, make_corpus, write_build
+from kb_search.build import PublishedBuild
+from kb_search.hybrid import QueryVector, rank
+from kb_search.question import question_terms
+from kb_search.view import View
+
+AIMS = {"hybrid_all_over_floor": "<= 1.5", "one_folder_share": "<= 2"}
+_DEPTH = 200
+_THREADS = "OPENBLAS_NUM_THREADS"
+_WARM_UP = 3
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What is asked: words, and the vector that stands for them."""
+
+    texts: list[str]
+    vectors: NDArray[np.float32]
+
+
+def main() -> None:
+    """Measure and print one JSON line."""
+    options = _options()
+    corpus = make_corpus(options.chunks, options.dims, options.words)
+    questions = Questions(*corpus.questions(options.questions))
+    progress(f"{options.chunks} chunks of about {options.words} words, {options.dims} dims")
+    with tempfile.TemporaryDirectory() as scratch:
+        start = time.process_time()
+        write_build(Path(scratch), corpus)
+        built = time.process_time() - start
+        progress(f"built in {built:.1f} CPU s")
+        figures = _ours(Path(scratch), questions) | _others(corpus, questions)
+    figures["build_cpu_s"] = built
+    floor = figures["bm25s_cpu_ms_p50"] + figures["float32_scan_cpu_ms_p50"]
+    figures["hybrid_all_over_floor"] = figures["hybrid_all_cpu_ms_p50"] / floor
+    share = figures["hybrid_one_folder_cpu_ms_p50"] / figures["hybrid_all_cpu_ms_p50"]
+    figures["one_folder_share"] = share / FIRST_SHARE
+    report("query", {key: round(value, 4) for key, value in figures.items()}, AIMS)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="CPU time of a question.")
+    parser.add_argument("--chunks", type=int, default=31_047)
+    parser.add_argument("--dims", type=int, default=1_024)
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--words", type=int, default=500)
+    return parser.parse_args()
+
+
+def _ours(home: Path, questions: Questions) -> dict[str, float]:
+    start = time.process_time()
+    build = PublishedBuild.open(home)
+    everything = View.over(build)
+    rank(everything, ["unseen"], QueryVector("synthetic", questions.vectors[0]))
+    figures = {"first_question_cpu_ms": 1000 * (time.process_time() - start)}
+    for name, view in (("all", everything), ("one_folder", View.over(build, ["folder 00"]))):
+        for variant in ("keyword", "vector", "hybrid"):
+            times = _times(questions, _asker(view, variant))
+            figures[f"{variant}_{name}_cpu_ms_p50"] = times
+            progress(f"{variant} {name}: {times:.2f} CPU ms")
+    return figures
+
+
+def _asker(view: View, variant: str) -> Callable[[str, NDArray[np.float32]], object]:
+    def ask(text: str, vector: NDArray[np.float32]) -> object:
+        return rank(view, question_terms(text), QueryVector("synthetic", vector), variant)
+
+    return ask
+
+
+def _times(questions: Questions, ask: Callable[[str, NDArray[np.float32]], object]) -> float:
+    """Return the median CPU time of a question in milliseconds."""
+    pairs = list(zip(questions.texts, questions.vectors, strict=True))
+    for text, vector in pairs[:_WARM_UP]:
+        ask(text, vector)
+    return statistics.median(cpu_ms(partial(ask, text, vector)) for text, vector in pairs)
+
+
+def _others(corpus: Corpus, questions: Questions) -> dict[str, float]:
+    texts = [text for folder in corpus.folders for text in folder.texts]
+    matrix = np.concatenate([folder.vectors for folder in corpus.folders])
+    askers = {
+        "float32_scan": _float32_asker(matrix),
+        "tantivy": _tantivy_asker(texts),
+        "bm25s": _bm25s_asker(texts),
+    }
+    figures = {}
+    for name, ask in askers.items():
+        figures[f"{name}_cpu_ms_p50"] = _times(questions, ask)
+        progress(f"{name}: {figures[f'{name}_cpu_ms_p50']:.2f} CPU ms")
+    return figures
+
+
+def _float32_asker(matrix: np.ndarray) -> Callable[[str, NDArray[np.float32]], object]:
+    def ask(text: str, vector: NDArray[np.float32]) -> object:
+        scores = matrix @ vector
+        best = np.argpartition(scores, -_DEPTH)[-_DEPTH:]
+        return best[np.argsort(-scores[best])]
+
+    return ask
+
+
+def _bm25s_asker(texts: Sequence[str]) -> Callable[[str, NDArray[np.float32]], object]:
+    start = time.process_time()
+    retriever = bm25s.BM25()
+    retriever.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
+    progress(f"bm25s built in {time.process_time() - start:.1f} CPU s")
+
+    def ask(text: str, vector: NDArray[np.float32]) -> object:
+        tokens = bm25s.tokenize([text], show_progress=False)
+        return retriever.retrieve(tokens, k=_DEPTH, show_progress=False)
+
+    return ask
+
+
+def _tantivy_asker(texts: Sequence[str]) -> Callable[[str, NDArray[np.float32]], object]:
+    start = time.process_time()
+    schema = tantivy.SchemaBuilder().add_text_field("body", index_option="freq").build()
+    index = tantivy.Index(schema)
+    writer = index.writer(num_threads=1)
+    for text in texts:
+        writer.add_document(tantivy.Document(body=text))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+    progress(f"tantivy built in {time.process_time() - start:.1f} CPU s")
+
+    def ask(text: str, vector: NDArray[np.float32]) -> object:
+        return searcher.search(index.parse_query(text, ["body"]), _DEPTH)
+
+    return ask
+
+
+def _with_one_thread() -> None:
+    """Start again with one BLAS thread: a second one spins, and its CPU time would count."""
+    if os.environ.get(_THREADS) != "1":
+        arguments = [sys.executable, "-m", "benchmarks.query", *sys.argv[1:]]
+        os.execve(sys.executable, arguments, {**os.environ, _THREADS: "1"})  # noqa: S606
+
+
+if __name__ == "__main__":
+    _with_one_thread()
+    main()
