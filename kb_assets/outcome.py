@@ -34,8 +34,9 @@ def run_tables(
 ) -> Outcome:
     """Make a stage's tables unless they were made from these inputs by this code already."""
     held = [home.store.holds(name, partition, inputs, code_version) for name in names]
-    if all(held):
-        return outcome(stage, partition, [p for p in held if p], is_cached=True)
+    pointers = [pointer for pointer in held if pointer]
+    if len(pointers) == len(names):
+        return outcome(stage, partition, pointers, is_cached=True)
     with home.leases.hold(f"{stage}/{partition}"):
         tables = make()
         pointers = [
@@ -49,6 +50,13 @@ def run_tables(
             for name in names
         ]
     return outcome(stage, partition, pointers, is_cached=False)
+
+
+def are_held(
+    home: Home, names: Sequence[str], partition: str, inputs: Mapping[str, str], code_version: str
+) -> bool:
+    """Tell whether tables were made from these inputs by this code already."""
+    return all(home.store.holds(name, partition, inputs, code_version) for name in names)
 
 
 def outcome(

@@ -89,9 +89,10 @@ def parse_date(text: str) -> str | None:
     >>> parse_date("2nd May 2024"), parse_date("2024-03-14T10:00Z"), parse_date("2026-02-30")
     ('2024-05-02', '2024-03-14', None)
     """
-    value = _plain(text)
-    if len(value) > _LONGEST_VALUE:
+    text = text.strip()
+    if len(text) > _LONGEST_VALUE:
         return None
+    value = _plain(text)
     weekday = _WEEKDAY.match(value)
     value = value[weekday.end() :] if weekday else value
     for form in _FORMS:
@@ -113,7 +114,7 @@ def find_date(text: str) -> str | None:
     >>> find_date("Week of 2 May 2024"), find_date("Log 2024-05"), find_date("Budget 2024")
     ('2024-05-02', '2024-05', None)
     """
-    value = _plain(text)[:_LONGEST_TITLE]
+    value = _plain(text[:_LONGEST_TITLE])
     found = [match for form in _FORMS for match in form.finditer(value)]
     end = 0
     for match in sorted(found, key=lambda match: (match.start(), -match.end())):

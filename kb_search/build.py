@@ -21,7 +21,7 @@ from kb_core.errors import StoreError
 from kb_search.keyword import ARRAYS as KEYWORD_ARRAYS
 from kb_search.keyword import Postings
 from kb_search.vectors import ARRAYS as VECTOR_ARRAYS
-from kb_search.vectors import Vectors
+from kb_search.vectors import HeldBytes, Vectors
 from resources.builds import FORMAT, Builds
 
 # What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
@@ -40,23 +40,22 @@ class Rows:
 
     docs: NDArray[np.int32]  # which of the folder's distinct search texts the row carries
     doc_count: int
+    notes: NDArray[np.int32]  # which of the folder's notes the row is of
+    note_ids: pa.StringArray  # one a note
     is_current: NDArray[np.bool_]
     chunk_ids: pa.StringArray
-    note_ids: pa.StringArray
 
-
-class _Budget:
-    """Bytes that may still be held."""
-
-    def __init__(self, size: int) -> None:
-        self.left = size
+    def note_id(self, row: int) -> str:
+        """Return the id of a row's note."""
+        note_id: str = self.note_ids[int(self.notes[row])].as_py()
+        return note_id
 
 
 class Folder:
     """One folder of a build."""
 
     def __init__(
-        self, partition: str, entry: Mapping[str, Any], store: Path, budget: _Budget
+        self, partition: str, entry: Mapping[str, Any], store: Path, budget: HeldBytes
     ) -> None:
         self.partition = partition
         self.path: str = entry["path"]
@@ -77,12 +76,14 @@ class Folder:
         """The chunk rows, numbered as the table holds them."""
         table = self._read(_RANKED).combine_chunks()
         texts = _column(table, "text_id").dictionary_encode()
+        notes = _column(table, "note_id").dictionary_encode()
         return Rows(
-            docs=_numbers(texts.indices, np.int32),
+            docs=numbers(texts.indices, np.int32),
             doc_count=len(texts.dictionary),
-            is_current=_numbers(_column(table, "is_current").cast(pa.uint8()), np.uint8) > 0,
+            notes=numbers(notes.indices, np.int32),
+            note_ids=notes.dictionary,
+            is_current=numbers(_column(table, "is_current").cast(pa.uint8()), np.uint8) > 0,
             chunk_ids=_column(table, "chunk_id"),
-            note_ids=_column(table, "note_id"),
         )
 
     @cached_property
@@ -93,9 +94,7 @@ class Folder:
     @cached_property
     def vectors(self) -> Vectors:
         """The folder's vectors."""
-        vectors = Vectors(self._arrays("vectors", VECTOR_ARRAYS))
-        self._budget.left -= vectors.hold(self._budget.left)
-        return vectors
+        return Vectors(self._arrays("vectors", VECTOR_ARRAYS), self._budget)
 
     def shown(self, row: int) -> dict[str, Any]:
         """Return what is shown of one chunk row: the columns in SHOWN."""
@@ -168,7 +167,7 @@ class PublishedBuild:
                 "Run `kb build` to make one it can read."
             )
         self.name = name
-        budget = _Budget(HELD_BYTES)
+        budget = HeldBytes(HELD_BYTES)
         entries = sorted(manifest["folders"].items(), key=lambda item: (item[1]["path"], item[0]))
         self.folders = tuple(
             Folder(partition, entry, store, budget) for partition, entry in entries
@@ -195,7 +194,8 @@ def _column(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
 
 
-def _numbers(array: pa.Array, kind: type) -> np.ndarray:
+def numbers(array: pa.Array, kind: type) -> np.ndarray:
+    """Return an array's values, shared with it. It must hold no nulls."""
     # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
     values: np.ndarray = np.frombuffer(array.buffers()[1] or b"", kind)
     return values[array.offset : array.offset + len(array)]

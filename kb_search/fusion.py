@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
+
+Id = TypeVar("Id", str, int)
 
 K = 60  # Cormack, Clarke and Büttcher (2009)
 
 
 def reciprocal_rank_fusion(
-    rankings: Sequence[Sequence[str]], weights: Sequence[float] | None = None, k: int = K
-) -> list[tuple[str, float]]:
+    rankings: Sequence[Sequence[Id]], weights: Sequence[float] | None = None, k: int = K
+) -> list[tuple[Id, float]]:
     """Rank ids by the sum of weight / (k + rank), best first; return each with its sum.
 
     Ranks start at 1. A list without an id adds nothing for it, so callers leave out what they
@@ -17,7 +20,7 @@ def reciprocal_rank_fusion(
     >>> [item for item, _ in reciprocal_rank_fusion([["X", "a", "Y"], ["b", "c", "Y"]])]
     ['Y', 'X', 'b', 'a', 'c']
     """
-    terms: dict[str, list[float]] = {}
+    terms: dict[Id, list[float]] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
         for rank, item in enumerate(ranking, start=1):
             terms.setdefault(item, []).append(weight / (k + rank))

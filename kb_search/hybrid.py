@@ -3,7 +3,7 @@
 Pure: the same view, question and vector give the same ranking, to the last bit.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -37,7 +37,6 @@ class RankedChunk:
 
     folder: Folder
     row: int
-    chunk_id: str
     score: float
     keyword_rank: int | None
     vector_rank: int | None
@@ -51,20 +50,8 @@ class RankedNote:
     chunks: tuple[RankedChunk, ...]
 
 
-@dataclass(frozen=True)
-class _Leg:
-    """One ranking of chunks: ids, best first, with where each is and what it scored."""
-
-    ids: tuple[str, ...]
-    places: dict[str, tuple[Folder, int]]
-    scores: dict[str, float]
-
-    @property
-    def ranks(self) -> dict[str, int]:
-        return {chunk_id: rank for rank, chunk_id in enumerate(self.ids, start=1)}
-
-
-_NOTHING = _Leg((), {}, {})
+# One leg's chunks by their place among the view's chunk ids, best first, with their scores.
+_Leg = dict[int, float]
 
 
 def rank(
@@ -85,55 +72,61 @@ def rank(
         raise SettingsError(
             f"No search variant {variant!r}. There are: {', '.join(get_args(Variant))}."
         )
-    keyword = _keyword_leg(view, terms) if variant != "vector" else _NOTHING
-    meaning = _vector_leg(view, vector) if vector and variant != "keyword" else _NOTHING
-    return _by_note(_merged(keyword, meaning), notes)
+    keyword = _keyword_leg(view, terms) if variant != "vector" else {}
+    meaning = _vector_leg(view, vector) if vector and variant != "keyword" else {}
+    found = _by_note(view, _fused(keyword, meaning), notes)
+    ranks = (_ranks(keyword), _ranks(meaning))
+    return [_ranked_note(view, best, *ranks) for best in found]
 
 
 def _keyword_leg(view: View, terms: Sequence[str]) -> _Leg:
     scores = view.keyword.scores(terms)
     docs = largest(scores, LEG_CHUNKS)
-    docs = docs[scores[docs] > 0]
     return _leg(view, docs, scores[docs])
 
 
 def _vector_leg(view: View, vector: QueryVector) -> _Leg:
-    docs, scores = view.vectors(vector.profile).best(vector.values, LEG_CHUNKS)
-    is_near = scores > 0
-    return _leg(view, docs[is_near], scores[is_near])
+    return _leg(view, *view.vectors(vector.profile).best(vector.values, LEG_CHUNKS))
 
 
 def _leg(view: View, docs: NDArray[np.int64], scores: NDArray[np.float64]) -> _Leg:
-    rows, at = view.rows_of(docs)
-    places = view.located(rows)
-    ids = [folder.rows.chunk_ids[row].as_py() for folder, row in places]
-    scored = dict(zip(ids, scores[at].tolist(), strict=True))
-    order = sorted(ids, key=lambda chunk_id: (-scored[chunk_id], chunk_id))[:LEG_CHUNKS]
-    return _Leg(tuple(order), dict(zip(ids, places, strict=True)), scored)
+    is_match = scores > 0
+    rows, at = view.rows_of(docs[is_match])
+    places, scored = view.id_places[rows], scores[is_match][at]
+    best = np.lexsort((places, -scored))[:LEG_CHUNKS]
+    return dict(zip(places[best].tolist(), scored[best].tolist(), strict=True))
 
 
-def _merged(keyword: _Leg, meaning: _Leg) -> Iterable[RankedChunk]:
+def _fused(keyword: _Leg, meaning: _Leg) -> list[tuple[int, float]]:
     """Fuse the legs. One that found nothing leaves the other's order and scores as they are."""
-    keyword_ranks, vector_ranks = keyword.ranks, meaning.ranks
-    if keyword_ranks and vector_ranks:
-        fused = reciprocal_rank_fusion([keyword.ids, meaning.ids])
-    else:
-        fused = [(each, leg.scores[each]) for leg in (keyword, meaning) for each in leg.ids]
-    places = keyword.places | meaning.places
-    for chunk_id, score in fused:
-        yield RankedChunk(
-            *places[chunk_id],
-            chunk_id,
-            score,
-            keyword_ranks.get(chunk_id),
-            vector_ranks.get(chunk_id),
-        )
+    if keyword and meaning:
+        return reciprocal_rank_fusion([list(keyword), list(meaning)])
+    return list((keyword or meaning).items())
 
 
-def _by_note(chunks: Iterable[RankedChunk], limit: int) -> list[RankedNote]:
-    found: dict[str, list[RankedChunk]] = {}
-    for chunk in chunks:
-        note_id = chunk.folder.rows.note_ids[chunk.row].as_py()
-        if note_id in found or len(found) < limit:
-            found.setdefault(note_id, []).append(chunk)
-    return [RankedNote(note_id, tuple(best[:SHOWN_CHUNKS])) for note_id, best in found.items()]
+def _by_note(
+    view: View, fused: list[tuple[int, float]], limit: int
+) -> list[list[tuple[int, float]]]:
+    """Group the ranking by note, up to `limit` notes of a few chunks each."""
+    rows = view.rows_by_id[[chunk for chunk, _ in fused]]
+    found: dict[int, list[tuple[int, float]]] = {}
+    for note, chunk in zip(view.note_numbers[rows].tolist(), fused, strict=True):
+        if note in found or len(found) < limit:
+            found.setdefault(note, []).append(chunk)
+    return [best[:SHOWN_CHUNKS] for best in found.values()]
+
+
+def _ranks(leg: _Leg) -> dict[int, int]:
+    return {chunk: place for place, chunk in enumerate(leg, start=1)}
+
+
+def _ranked_note(
+    view: View, best: list[tuple[int, float]], keyword: dict[int, int], meaning: dict[int, int]
+) -> RankedNote:
+    places = view.located(view.rows_by_id[[chunk for chunk, _ in best]])
+    chunks = tuple(
+        RankedChunk(folder, row, score, keyword.get(chunk), meaning.get(chunk))
+        for (folder, row), (chunk, score) in zip(places, best, strict=True)
+    )
+    first = chunks[0]
+    return RankedNote(first.folder.rows.note_id(first.row), chunks)

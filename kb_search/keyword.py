@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_core.text import keyword_tokens
+from kb_core.text import keyword_counts
 
 VERSION = "1"
 
@@ -60,11 +60,11 @@ def build_postings(texts: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def _repeats(text: str) -> Counter[str]:
-    repeats = Counter(keyword_tokens(text))
+    repeats = keyword_counts(text)
     breadcrumb, line_end, _ = text.partition("\n")
     if line_end:
-        for token in keyword_tokens(breadcrumb):
-            repeats[token] += BREADCRUMB_WEIGHT - 1
+        for token, number in keyword_counts(breadcrumb).items():
+            repeats[token] += number * (BREADCRUMB_WEIGHT - 1)
     return repeats
 
 

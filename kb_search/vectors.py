@@ -6,7 +6,7 @@ float64, each vector summed by itself. A score is the same bits whatever else is
 Pure: arrays in, arrays out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,41 +49,58 @@ def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[n
     return codes, (largest / _LARGEST_CODE).astype(np.float32)
 
 
+class HeldBytes:
+    """How many bytes of converted codes may still be kept, over all folders."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def take(self, size: int) -> bool:
+        """Use up `size` bytes if there are as many, and tell whether there were."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
 class Vectors:
     """One folder's vectors, read where they lie."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray], budget: HeldBytes | None = None) -> None:
         # A memory map makes every slice pay for its subclass, so it is shed once.
         self.starts, self._codes, self.scales, self._vectors = (
             arrays[name].view(np.ndarray) for name in ARRAYS
         )
-        self._floats: NDArray[np.float32] | None = None
+        self._budget = budget or HeldBytes(0)
+        self._held: NDArray[np.float32] | None = None
+        self._scans = 0
 
     @property
     def dims(self) -> int:
         """How wide the vectors are."""
         return int(self._codes.shape[1])
 
-    def hold(self, budget_bytes: int) -> int:
-        """Keep the codes as float32 if they fit the budget, and return the bytes that takes.
-
-        A held scan costs half the CPU of one that converts the codes block by block.
-        """
-        size = self._codes.size * np.dtype(np.float32).itemsize
-        if self._floats is not None or size > budget_bytes:
-            return 0
-        self._floats = self._codes.astype(np.float32)
-        return size
-
     def dots(self, query: NDArray[np.float32]) -> NDArray[np.float64]:
         """Multiply every passage's codes with the query's: exact whole numbers."""
         sums = np.zeros(len(self.scales))
-        for rows in self._blocks():
-            block = self._codes[rows].astype(np.float32) if self._floats is None else self._floats
+        for rows, codes in self._blocks():
             for first in range(0, self.dims, EXACT_DIMS):
                 columns = slice(first, first + EXACT_DIMS)
-                sums[rows] += block[:, columns] @ query[columns]
+                sums[rows] += codes[:, columns] @ query[columns]
         return sums
+
+    def _blocks(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Give the codes as float32, which has fast products and int8 has not."""
+        self._scans += 1
+        # Converting costs more than one scan saves; from the second on, keeping halves its CPU.
+        if self._scans == 2 and self._budget.take(4 * self._codes.size):
+            self._held = self._codes.astype(np.float32)
+        if self._held is not None:
+            yield slice(None), self._held
+            return
+        for start in range(0, len(self.scales), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            yield rows, self._codes[rows].astype(np.float32)
 
     def exact(self, passages: NDArray[np.int64], query: NDArray[np.float64]) -> NDArray[np.float64]:
         """Multiply the named passages with the query in float64, each summed by itself."""
@@ -91,41 +108,32 @@ class Vectors:
         products *= query
         return products.sum(axis=1)
 
-    def _blocks(self) -> list[slice]:
-        if self._floats is not None:
-            return [slice(None)]
-        starts = range(0, len(self.scales), _BLOCK_ROWS)
-        return [slice(start, start + _BLOCK_ROWS) for start in starts]
-
 
 class VectorScope:
     """The vectors of the docs somebody may see."""
 
     def __init__(self, vectors: Sequence[Vectors | None], counts: Sequence[np.ndarray]) -> None:
         """Take each folder's vectors, if it has any, and its docs' number of chunks in scope."""
-        sizes = [len(each) for each in counts]
-        doc_offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        doc_ends = np.cumsum([len(each) for each in counts])
         held = [
-            (each, np.asarray(scope) > 0, int(offset))
-            for each, scope, offset in zip(vectors, counts, doc_offsets[:-1], strict=True)
-            if each is not None and np.any(scope)
+            (each, scope > 0, int(end) - len(scope))
+            for each, scope, end in zip(vectors, counts, doc_ends, strict=True)
+            if each is not None and scope.any()
         ]
         self._vectors = [each for each, _, _ in held]
-        lengths = [len(each.scales) for each in self._vectors]
-        self._offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._offsets = np.cumsum([0, *(len(each.scales) for each in self._vectors)])
         self._scales = _joined([each.scales for each in self._vectors], np.float64)
-        docs, firsts, passages, is_seen = [], [], [], []
-        for (each, scope, offset), first in zip(held, self._offsets[:-1], strict=True):
-            per_doc = np.diff(each.starts)
-            has_any = np.flatnonzero(per_doc)
-            docs.append(has_any + offset)
-            firsts.append(each.starts[has_any] + first)
-            passages.append(per_doc[has_any])
-            is_seen.append(scope[has_any])
-        self._docs = _joined(docs, np.int64)
-        self._firsts = _joined(firsts, np.int64)
-        self._passages = _joined(passages, np.int64)
-        self._is_seen = _joined(is_seen, np.bool_)
+        # Of every doc that has vectors: its number, first passage, passages, whether it is seen.
+        having = [np.flatnonzero(np.diff(each.starts)) for each in self._vectors]
+        parts = list(zip(held, having, self._offsets[:-1], strict=True))
+        self._docs = _joined([some + doc for (_, _, doc), some, _ in parts], np.int64)
+        self._firsts = _joined(
+            [each.starts[some] + at for (each, _, _), some, at in parts], np.int64
+        )
+        self._passages = _joined(
+            [np.diff(each.starts)[some] for (each, _, _), some, _ in parts], np.int64
+        )
+        self._is_seen = _joined([scope[some] for (_, scope, _), some, _ in parts], np.bool_)
 
     @property
     def size(self) -> int:

@@ -3,15 +3,17 @@
 Everything that ranks works on a view, so what is outside it changes no score, rank or count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
-from kb_search.build import Folder, PublishedBuild, folder_path
+from kb_search.build import Folder, PublishedBuild, folder_path, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.vectors import VectorScope
 
@@ -87,6 +89,28 @@ class View:
         ]
 
     @cached_property
+    def rows_by_id(self) -> NDArray[np.int64]:
+        """The view's rows in the order of their chunk ids, by which ties are broken."""
+        ids = pa.chunked_array([folder.rows.chunk_ids for folder in self.folders], type=pa.string())
+        return numbers(pc.sort_indices(ids), np.uint64).astype(np.int64)
+
+    @cached_property
+    def id_places(self) -> NDArray[np.int64]:
+        """Each row's place in that order."""
+        places = np.empty(len(self.rows_by_id), np.int64)
+        places[self.rows_by_id] = np.arange(len(places))
+        return places
+
+    @cached_property
+    def note_numbers(self) -> NDArray[np.int64]:
+        """Each row's note, numbered over the view's folders."""
+        offsets = _offsets([len(folder.rows.note_ids) for folder in self.folders])
+        return _joined(
+            folder.rows.notes + offset
+            for folder, offset in zip(self.folders, offsets[:-1], strict=True)
+        )
+
+    @cached_property
     def _scopes(self) -> dict[str, VectorScope]:
         return {}
 
@@ -98,14 +122,11 @@ class View:
     def _rows_by_doc(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows in view in order of their docs, and where each doc's begin."""
         doc_offsets = _offsets([folder.rows.doc_count for folder in self.folders])
-        seen = [
-            (np.flatnonzero(mask) + row_offset, folder.rows.docs[mask] + doc_offset)
-            for folder, mask, row_offset, doc_offset in zip(
-                self.folders, self.masks, self._row_offsets[:-1], doc_offsets[:-1], strict=True
-            )
-        ]
-        rows = np.concatenate([rows for rows, _ in seen])
-        docs = np.concatenate([docs for _, docs in seen])
+        rows = np.flatnonzero(_joined(self.masks))
+        docs = _joined(
+            folder.rows.docs + offset
+            for folder, offset in zip(self.folders, doc_offsets[:-1], strict=True)
+        )[rows]
         order = np.argsort(docs, kind="stable")
         starts = np.searchsorted(docs[order], np.arange(doc_offsets[-1] + 1))
         return rows[order], starts
@@ -126,6 +147,10 @@ def _named(build: PublishedBuild, name: str) -> list[Folder]:
 
 def _is_above(path: str, folder: str) -> bool:
     return not path or folder.startswith(f"{path}/")
+
+
+def _joined(arrays: Iterable[np.ndarray]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty(0, np.int64), *arrays])
 
 
 def _offsets(sizes: Sequence[int]) -> NDArray[np.int64]:

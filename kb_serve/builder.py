@@ -13,9 +13,12 @@ from typing import Any
 import dagster as dg
 
 from kb_assets.choices import read_choices, remember_embedder
+from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
+from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
-from kb_core.errors import EmbedderError, NotBuiltError, SettingsError
+from kb_core.errors import EmbedderError, KbError, NotBuiltError, SettingsError
+from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
@@ -27,6 +30,7 @@ from resources.home import Home
 # The first folder is published at once, so that searching can begin; later ones at intervals,
 # because each publishing is a run of about half a second.
 _PUBLISH_EVERY_SECONDS = 10.0
+_COVERAGE = ("files", "indexed", "skipped", "failed")
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 Say = Callable[[str], None]
@@ -42,6 +46,7 @@ class Summary:
     words_seconds: float | None = None
     seconds: float = 0.0
     counts: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)  # of the whole vault
     report: dict[str, Any] = field(default_factory=dict)
     errors: list[dict[str, str]] = field(default_factory=list)
     note: str = ""
@@ -56,9 +61,10 @@ class Summary:
             "embedding_failed": self.counts["embedding_failed"],
             "new_versions": self.counts["new_versions"],
             "gone": self.counts["gone"],
-            "files": self.counts["files"],
-            "skipped": self.counts["skipped"],
-            "failed": self.counts["failed"],
+            "files": self.files["files"],
+            "indexed": self.files["indexed"],
+            "skipped": self.files["skipped"],
+            "failed": self.files["failed"],
             **report,
             "first_words_seconds": self.first_words_seconds,
             "words_seconds": self.words_seconds,
@@ -93,7 +99,8 @@ class Builder:
             register(instance, self._home)
             partitions = self._partitions()
             self._words(instance, partitions)
-            self._job(instance, VAULT)
+            if not vault_is_fresh(self._home):
+                self._job(instance, VAULT)
             self._note_published("words_seconds")
             self._vectors(instance, partitions)
         return self._finish(before)
@@ -101,9 +108,11 @@ class Builder:
     def _words(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
         for number, partition in enumerate(partitions, start=1):
             name = self._name(partition)
+            if self._has_fresh_words(partition):
+                continue
             counts = self._job(instance, WORDS, partition)
             self.summary.counts.update(counts)
-            if counts["new_versions"] or counts["gone"] or number == len(partitions):
+            if counts["new_versions"] or counts["gone"]:
                 self._say(f"  words: {number} of {len(partitions)} folders ({name})")
             if self._is_time_to_publish() and number < len(partitions):
                 self._job(instance, PUBLISH)
@@ -119,12 +128,21 @@ class Builder:
         for partition in newest_first(self._home, partitions):
             if self._bench.is_time_up():
                 break
-            held = self._home.store.pointer("vectors", partition)
-            counts = self._job(instance, VECTORS, partition)
-            self.summary.counts.update(counts)
-            if self._home.store.pointer("vectors", partition) != held:
+            if vectors_are_fresh(self._home, partition, embedder):
+                continue
+            self.summary.counts.update(self._job(instance, VECTORS, partition))
+            if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
-        self._job(instance, PUBLISH)
+                self._published_at = time.monotonic()
+        if not vault_is_fresh(self._home):
+            self._job(instance, PUBLISH)
+
+    def _has_fresh_words(self, partition: str) -> bool:
+        """Look before starting a run; whatever goes wrong here goes wrong in the run, and tells."""
+        try:
+            return words_are_fresh(self._home, partition, self._bench.started)
+        except KbError:
+            return False
 
     def _job(
         self, instance: dg.DagsterInstance, job: str, partition: str | None = None
@@ -189,6 +207,8 @@ class Builder:
         summary.report = Builds(self._home.data).report(summary.build) if summary.build else {}
         problems = self._home.record("last-publish").get("problems", [])
         summary.errors += [{"folder": "", "job": "published", "message": p} for p in problems]
+        for row in folder_rows(self._home):
+            summary.files.update({name: row[name] for name in _COVERAGE})
         summary.seconds = time.monotonic() - self._start
         if summary.first_words_seconds is None:
             summary.first_words_seconds = summary.words_seconds

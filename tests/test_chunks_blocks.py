@@ -1,5 +1,7 @@
 """Headings, fences and what hides them: examples first, then an independent parser's opinion."""
 
+from itertools import pairwise
+
 import pyromark
 import pytest
 from hypothesis import given
@@ -127,13 +129,11 @@ def test_blocks_are_paragraphs_fences_and_headings():
     assert texts(text) == ["# A", "One.\nTwo.", "Three.", "```\nx\n\ny\n```", "Four."]
 
 
-LINES = st.lists(
-    st.sampled_from(
-        ["", "# H", "## K ##", "  # in", "a", "b c", "- i", "  j", "1. n", "> q", "> # q", "```"]
-        + ["```py", "~~~", "````", "---", "===", "    code", "    # code", "***", "| t |", "<div>"]
-    ),
-    max_size=14,
-)
+FENCES = ["```", "```py", "~~~", "````"]
+TEXTS = ["", "a", "b c", "    code", "    # code", "***"]
+HEADINGS = ["# H", "## K ##", "  # in"]
+NESTED = ["- i", "  j", "1. n", "> q", "> # q", "| t |", "<div>", "---", "==="]
+LINES = st.lists(st.sampled_from([*FENCES, *TEXTS, *HEADINGS, *NESTED]), max_size=14)
 
 
 def parsed(text: str) -> list[int]:
@@ -154,20 +154,15 @@ def parsed(text: str) -> list[int]:
 def test_every_line_that_is_not_blank_is_in_exactly_one_block(text):
     blocks = read_blocks(text)
 
-    assert all(a.end <= b.start for a, b in zip(blocks, blocks[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(blocks))
     inside = "\n".join(text[block.start : block.end] for block in blocks)
     assert [line for line in inside.split("\n") if line.strip()] == [
         line for line in text.split("\n") if line.strip()
     ]
 
 
-SIMPLE = st.lists(
-    st.sampled_from(
-        ["", "# H", "## K ##", "a", "b c", "> q", "> # q", "```", "```py", "~~~", "````", "\nT\n==="]
-        + ["    # code", "***", "- i\n\nend of list"]
-    ),
-    max_size=14,
-)
+UNDERLINED = ["\nT\n===", "> q", "> # q", "- i\n\nend of list"]
+SIMPLE = st.lists(st.sampled_from([*FENCES, *TEXTS, "# H", "## K ##", *UNDERLINED]), max_size=14)
 
 
 @given(SIMPLE.map("\n".join))
@@ -177,11 +172,12 @@ def test_another_parser_sees_the_same_headings(text):
     assert mine == parsed(text)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["```\n", "    ```\n", "a\n===\n", "- a\n===\n", "  # a\n- b\n", "<!-- \n", "$$\n\n", "%% \nx\n"]
-    + ["<div>\n", "<pre>\n", "~~~~\n", "- ", "#", "`", "* ", " ", "- ```\n", "[[", "a::b "],
-)
+FENCED = ["```\n", "    ```\n", "~~~~\n", "- ```\n", "`"]
+UNDER = ["a\n===\n", "- a\n===\n", "  # a\n- b\n", "#"]
+HIDING = ["<!-- \n", "$$\n\n", "%% \nx\n", "<div>\n", "<pre>\n"]
+
+
+@pytest.mark.parametrize("unit", [*FENCED, *UNDER, *HIDING, "- ", "* ", " ", "[[", "a::b "])
 def test_hostile_repetition_is_read_in_no_time(unit):
     text = unit * (200_000 // len(unit))
 

@@ -56,13 +56,6 @@ def test_a_short_tail_joins_the_passage_before():
     assert split(text) == [f"Log\n{sentence('A')}", f"Log\n{sentence('B')} The end."]
 
 
-def test_a_breadcrumb_never_stands_alone():
-    row = " ".join("abcdefghijklmnopq")
-    text = f"A > B\n{row}.\n{row}."
-
-    assert split_passages(text, words, 19) == [f"A > B\n{row}.", f"B\n{row}."]
-
-
 def test_a_breadcrumb_that_is_too_long_is_led_by_its_last_heading_or_left_out():
     long_trail = "A very long title of a note > Price\n" + " ".join(map(sentence, "ABC"))
     long_line = "One long line without any trail\n" + " ".join(map(sentence, "ABC"))

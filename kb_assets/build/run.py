@@ -12,6 +12,8 @@ from kb_assets.build.gates import folder_problems
 from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
+from kb_core.errors import NotBuiltError
+from kb_core.ids import json_hash
 from resources.builds import Builds
 from resources.home import Home
 from resources.tables import WHOLE, Pointer
@@ -19,20 +21,32 @@ from resources.tables import WHOLE, Pointer
 
 def run_build(home: Home) -> Outcome:
     """Write the manifest of what is stored now, and the report beside it."""
-    settings = read_choices(home).to_json()
     with home.leases.hold("build"):
-        folders = home.folders()
-        pointers = {partition: _pointers(home, partition) for partition in folders}
-        vault = {
-            name: pointer for name in VAULT_TABLES if (pointer := home.store.pointer(name, WHOLE))
-        }
         builds = Builds(home.data)
-        manifest = make_manifest(folders, pointers, vault, settings)
+        manifest = _manifest(home)
         name = builds.write(manifest)
-        counts = _counts(home, manifest, len(folders))
+        counts = _counts(home, manifest, len(home.folders()))
         builds.write_report(name, {**builds.report(name), **counts})
         home.write_record("last-build", {"build": name})
     return Outcome("build", WHOLE, name, int(counts["chunks"]), False, counts)
+
+
+def is_fresh(home: Home) -> bool:
+    """Tell whether what is published is what is stored now."""
+    try:
+        current = Builds(home.data).current()
+    except NotBuiltError:
+        return False
+    is_judged = home.record("last-publish") == {"build": current, "problems": []}
+    return is_judged and json_hash(_manifest(home)) == current
+
+
+def _manifest(home: Home) -> dict[str, Any]:
+    folders = home.folders()
+    pointers = {partition: _pointers(home, partition) for partition in folders}
+    found = {name: home.store.pointer(name, WHOLE) for name in VAULT_TABLES}
+    vault = {name: pointer for name, pointer in found.items() if pointer}
+    return make_manifest(folders, pointers, vault, read_choices(home).to_json())
 
 
 def run_published(home: Home) -> tuple[Outcome, list[str]]:

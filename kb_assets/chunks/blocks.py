@@ -193,7 +193,7 @@ class _Scan:
         """End the paragraph being read before this line."""
         if self.open < line:
             self.was_list = self._in_list(line)
-            self.blocks.append(Block(self.open - 1, min(line - 1, len(self.text)) - 1))
+            self.blocks.append(Block(self.open - 1, line - 2))
         self.open = line
         self.has_item = False
 

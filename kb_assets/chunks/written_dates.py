@@ -11,7 +11,7 @@ from kb_core.dates import find_date, last_instant
 
 # "What the board said on 2 May 2024 about the controller" speaks about a day; it is not one.
 _MOST_WORDS = 8
-_MOST_CHARACTERS = 60  # the same for scripts without spaces
+_MOST_BYTES = 100  # the same for scripts without spaces: 33 Chinese characters
 _DIGIT = re.compile(r"\d")
 
 
@@ -21,7 +21,7 @@ def heading_date(heading: str) -> str | None:
     >>> heading_date("2 May 2024, call with Ana"), heading_date("Plans for 2025")
     ('2024-05-02', None)
     """
-    if not _DIGIT.search(heading) or len(heading) > _MOST_CHARACTERS:
+    if not _DIGIT.search(heading) or len(heading.encode()) > _MOST_BYTES:
         return None
     return find_date(heading) if len(heading.split()) <= _MOST_WORDS else None
 

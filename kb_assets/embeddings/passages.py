@@ -53,20 +53,18 @@ def _lead(first_line: str, small: int, count_tokens: CountTokens) -> str:
 
 def _pack(text: str, passage_tokens: int, lead_tokens: int, count_tokens: CountTokens) -> list[str]:
     """Fill passages unit by unit. Later ones leave room for the lead."""
-    room, small = passage_tokens - lead_tokens, passage_tokens // _SMALL_SHARE
+    room = passage_tokens - lead_tokens
     bodies: list[str] = []
     sizes: list[int] = []
     for unit, tokens in _units(text, room, count_tokens, _CUTS):
         limit = passage_tokens if len(bodies) == 1 else room
-        # A small passage takes the next unit in any case: a breadcrumb alone, before a long
-        # table row, would be found by every question about that note.
-        if bodies and (sizes[-1] < small or sizes[-1] + tokens <= limit):
+        if bodies and sizes[-1] + tokens <= limit:
             bodies[-1] += unit
             sizes[-1] += tokens
         else:
             bodies.append(unit)
             sizes.append(tokens)
-    if len(bodies) > 1 and sizes[-1] < small and sum(sizes[-2:]) <= room + small:
+    if len(bodies) > 1 and sizes[-1] < passage_tokens // _SMALL_SHARE:
         bodies[-2:] = ["".join(bodies[-2:])]
     return [body.strip() for body in bodies if body.strip()]
 

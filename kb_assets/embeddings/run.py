@@ -44,6 +44,12 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
         return _embed(bench, partition, embedder, inputs)
 
 
+def is_fresh(home: Home, partition: str, embedder: Embedder) -> bool:
+    """Tell whether the folder's vectors are complete."""
+    held = home.store.holds("vectors", partition, _inputs(home, partition, embedder), VERSION)
+    return held is not None and bool(held.meta.get("is_complete"))
+
+
 def _embed(
     bench: Workbench, partition: str, embedder: Embedder, inputs: dict[str, str]
 ) -> tuple[Outcome, str]:

@@ -2,7 +2,7 @@
 
 import pyarrow.compute as pc
 
-from kb_assets.outcome import Outcome, input_hashes, outcome
+from kb_assets.outcome import Outcome, are_held, input_hashes, outcome
 from kb_search.keyword import VERSION, build_postings
 from resources.home import Home
 
@@ -29,3 +29,9 @@ def run(home: Home, partition: str) -> Outcome:
             code_version=VERSION,
         )
     return outcome("keyword_index", partition, [pointer], is_cached=False)
+
+
+def is_fresh(home: Home, partition: str) -> bool:
+    """Tell whether a run would find nothing to do."""
+    inputs = input_hashes(home, ["chunks"], partition)
+    return are_held(home, ["keyword_index"], partition, inputs, VERSION)

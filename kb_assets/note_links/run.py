@@ -4,32 +4,41 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_assets.note_links.resolver import VERSION, resolve_links
-from kb_assets.outcome import Outcome, run_tables
+from kb_assets.outcome import Outcome, are_held, run_tables
 from kb_core.contracts import FOLDERS
 from resources.home import Home
 from resources.tables import WHOLE
 
+NAMES = ("note_links", "folders")
 _NOTE_COLUMNS = ["note_id", "version_id", "is_current", "title", "aliases"]
 
 
 def run(home: Home) -> Outcome:
     """Write `note_links` and `folders` over everything that was read so far."""
+    return run_tables(
+        home,
+        "note_links",
+        WHOLE,
+        names=NAMES,
+        inputs=_inputs(home),
+        code_version=VERSION,
+        make=lambda: {"note_links": _links(home), "folders": _folders(home)},
+    )
+
+
+def is_fresh(home: Home) -> bool:
+    """Tell whether a run would find nothing to do."""
+    return are_held(home, NAMES, WHOLE, _inputs(home), VERSION)
+
+
+def _inputs(home: Home) -> dict[str, str]:
     store = home.store
-    inputs = {
+    return {
         f"{name}/{partition}": pointer.hash
         for name in ("notes", "note_links_raw", "files")
         for partition in store.partitions(name)
         if (pointer := store.pointer(name, partition))
     }
-    return run_tables(
-        home,
-        "note_links",
-        WHOLE,
-        names=("note_links", "folders"),
-        inputs=inputs,
-        code_version=VERSION,
-        make=lambda: {"note_links": _links(home), "folders": _folders(home)},
-    )
 
 
 def _links(home: Home) -> pa.Table:

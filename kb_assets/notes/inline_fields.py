@@ -7,26 +7,27 @@ only a whole-line field and a header line speak for the note.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kb_assets.notes.spans import Spans
 
 _KEY = rb"([A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff _/-]{0,59}?)"
+# A blank or a wikilink must follow: `[Arc::drop](...)` and `std::size_t` are no fields.
+_MARK = re.compile(rb"::(?=[ \t]|\[\[)")
 _WHOLE_LINE = re.compile(
-    rb"^[ \t>]{0,40}(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
-    rb"(?:\*\*|__|\*|_)?" + _KEY + rb"(?:\*\*|__|\*|_)?::[ \t]+(?P<value>[^\s][^\n]*)$",
-    re.MULTILINE,
+    rb"[ \t>]{0,40}(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,8}(?:\[.\][ \t]{1,8})?)?"
+    rb"(?:\*\*|__|\*|_)?" + _KEY + rb"(?:\*\*|__|\*|_)?::[ \t]+(?P<value>[^\s][^\n]*)"
 )
-# A blank or a wikilink must follow: `[Arc::drop](...)` and `(std::size_t)` are no fields.
-_BRACKETED = re.compile(rb"(?:(?<!\[)\[|\()" + _KEY + rb"::(?=[ \t]|\[\[)")
+_BRACKETED = re.compile(rb"(?<!\[)[\[(]" + _KEY + rb"::")
 _HEADER_LINE = re.compile(
     rb"(?:\*\*)?([A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff _/-]{0,59}?)"
     rb"(?:\*\*:|:\*\*|:|\xef\xbc\x9a)(?:[ \t]+([^\n]*))?(?:\n|\Z)"
 )
 _CONTINUED = re.compile(rb"[ \t]+([^\s][^\n]*)(?:\n|\Z)")
+_BRACKETS = re.compile(rb"[\[\]()\n]")
 _BLANKS = re.compile(rb"[ \t\n]*")
-_LONGEST_BRACKET = 1_000
+_FARTHEST_START = 160  # bytes from a line's start to its `::`, indent and key included
 _FEWEST_HEADER_LINES = 3
 _MOST_HEADER_LINES = 60
 
@@ -42,10 +43,10 @@ class Field(NamedTuple):
 
 def find_fields(data: bytes, code: Spans) -> list[Field]:
     """Return the Dataview fields outside code, in order."""
-    if b"::" not in data:
-        return []
-    found = [*_whole_lines(data, code), *_bracketed(data, code)]
-    return sorted(found, key=lambda field: field.start)
+    marks = [mark.start() for mark in _MARK.finditer(data) if not code.covers(mark.start())]
+    closings = _closings(data) if marks else {}
+    found = (_whole_line(data, at) or _bracketed(data, at, closings) for at in marks)
+    return [field for field in found if field]
 
 
 def header_block(data: bytes, title_end: int) -> list[Field]:
@@ -66,35 +67,37 @@ def header_block(data: bytes, title_end: int) -> list[Field]:
     return [line for line in lines if line.value] if is_header else []
 
 
-def _whole_lines(data: bytes, code: Spans) -> Iterator[Field]:
-    for line in _WHOLE_LINE.finditer(data):
-        if not code.covers(line.start(2)):
-            value = _text(line["value"])
-            yield Field(_text(line[2]), value, line.start(2), not line["item"])
+def _whole_line(data: bytes, mark: int) -> Field | None:
+    """Read the line whose first `::` this is."""
+    start = data.rfind(b"\n", max(0, mark - _FARTHEST_START), mark) + 1
+    line = _WHOLE_LINE.match(data, start) if start or mark < _FARTHEST_START else None
+    if not line or not line.end(2) <= mark < line.start("value"):
+        return None
+    return Field(_text(line[2]), _text(line["value"]), line.start(2), not line["item"])
 
 
-def _bracketed(data: bytes, code: Spans) -> Iterator[Field]:
-    for opening in _BRACKETED.finditer(data):
-        if code.covers(opening.start()):
-            continue
-        value = _balanced(data, opening.start(), opening.end())
-        if value:
-            yield Field(_text(opening[1]), value, opening.start(), False)
+def _bracketed(data: bytes, mark: int, closings: Mapping[int, int]) -> Field | None:
+    """Read the field in brackets whose `::` this is."""
+    first = max(0, mark - _FARTHEST_START)
+    opening = max(data.rfind(left, first, mark) for left in (b"[", b"("))
+    field = _BRACKETED.match(data, opening) if opening >= 0 else None
+    value = _text(data[mark + 2 : closings.get(opening, mark)])
+    return Field(_text(field[1]), value, opening, False) if field and value else None
 
 
-def _balanced(data: bytes, opening: int, start: int) -> str:
-    """Return the text up to the bracket that closes the one at `opening`, on the same line."""
-    left = data[opening : opening + 1]
-    right = b"]" if left == b"[" else b")"
-    depth = 1
-    for at in range(start, min(len(data), start + _LONGEST_BRACKET)):
-        char = data[at : at + 1]
-        depth += (char == left) - (char == right)
-        if depth == 0:
-            return _text(data[start:at])
-        if char == b"\n":
-            break
-    return ""
+def _closings(data: bytes) -> dict[int, int]:
+    """Pair every bracket with the one that closes it on the same line, in one pass."""
+    pairs: dict[int, int] = {}
+    open_at: dict[bytes, list[int]] = {b"[": [], b"(": []}
+    for mark in _BRACKETS.finditer(data):
+        char = mark[0]
+        if char in open_at:
+            open_at[char].append(mark.start())
+        elif char == b"\n":
+            open_at = {b"[": [], b"(": []}
+        elif before := open_at[b"[" if char == b"]" else b"("]:
+            pairs[before.pop()] = mark.start()
+    return pairs
 
 
 def _skip_blanks(data: bytes, at: int) -> int:

@@ -18,12 +18,15 @@ _KIND = re.compile(r"\w[\w-]{0,39}")
 _FALSE = frozenset({"false", "no", "n", "off", "0"})
 
 _USER = r"user|human|you|me|用户|我"
-_ASSISTANT = r"assistant|ai|chatgpt|claude|gpt(?:-[0-9.o]+)?|gemini|copilot|助手|助理"
-_ROLE = rf"(?:(?P<user>{_USER})|(?P<assistant>{_ASSISTANT}))(?:\s+said)?"
+_ASSISTANT = r"assistant|ai|chatgpt|claude|gpt(?:-[0-9.o]{1,5})?|gemini|copilot|助手|助理"
+_ROLE = rf"(?:{_USER}|(?P<NAME>{_ASSISTANT}))(?:[ \t]{{1,3}}said)?"
+# A heading that is a speaker, or a bold speaker with a colon. Blanks are bounded: a line of a
+# thousand of them must not be tried from each.
 _TURN = re.compile(
-    rf"^(?:\#{{1,6}}[ \t]+(?:\*\*)?{_ROLE}(?:\*\*)?[ \t]*[:：]?(?:\*\*)?[ \t]*\r?$"
-    rf"|\*\*{_ROLE.replace('<user>', '<user2>').replace('<assistant>', '<assistant2>')}"
-    r"[ \t]*(?:[:：][ \t]*\*\*|\*\*[ \t]*[:：]))",
+    rf"^(?:\#{{1,6}}[ \t]{{1,3}}(?:\*\*)?{_ROLE.replace('NAME', 'titled')}(?:\*\*)?"
+    rf"[ \t]{{0,3}}[:：]?(?:\*\*)?[ \t]{{0,3}}\r?$"
+    rf"|\*\*{_ROLE.replace('NAME', 'bold')}"
+    r"[ \t]{0,3}(?:[:：][ \t]{0,3}\*\*|\*\*[ \t]{0,3}[:：]))",
     re.IGNORECASE | re.MULTILINE,
 )
 _FEWEST_TURNS = 4
@@ -60,8 +63,8 @@ def is_chat(text: str) -> bool:
     """
     users = assistants = 0
     for turn in _TURN.finditer(text):
-        is_user = bool(turn["user"] or turn["user2"])
-        users, assistants = users + is_user, assistants + (not is_user)
+        is_assistant = bool(turn["titled"] or turn["bold"])
+        users, assistants = users + (not is_assistant), assistants + is_assistant
         if users and assistants and users + assistants >= _FEWEST_TURNS:
             return True
     return False

@@ -28,7 +28,7 @@ _PARSER = pyromark.Markdown(
 )
 _HIDDEN_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath", "InlineHtml"})
 _HIDDEN_BLOCKS = frozenset({"CodeBlock", "HtmlBlock"})
-_TEXT_LEAVES = frozenset({"Text", "Code", "InlineMath", "DisplayMath"})
+_TEXT_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath"})
 _BLOCK_ID = re.compile(rb"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _ID_AT_END = re.compile(r"\s\^[A-Za-z0-9-]+$")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -108,13 +108,14 @@ class _Walk:
                 self._add_text(" ", end)
             return
         ((kind, value),) = event.items()
-        if kind == "Start":
+        if kind == "Text":
+            self._add_text(value, end)
+        elif kind == "Start":
             self._start(value, start, end)
         elif kind == "End":
             self._end(value, end)
-        else:
-            if kind in _HIDDEN_LEAVES:
-                self.code.append((start, end))
+        elif kind in _HIDDEN_LEAVES:
+            self.code.append((start, end))
             if kind in _TEXT_LEAVES:
                 self._add_text(value, end)
 
@@ -142,6 +143,8 @@ class _Walk:
             self.headings.append(Heading(level, text, heading.start, end))
 
     def _add_text(self, text: str, end: int) -> None:
+        if not self._open:
+            return
         # The heading and the innermost two: images nest without limit, and text given to
         # every level of 30,000 of them would never end.
         for each in self._open if len(self._open) < 4 else (self._open[0], *self._open[-2:]):

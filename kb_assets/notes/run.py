@@ -1,7 +1,7 @@
 """Parse a folder's journaled note versions into tables. Safe to repeat."""
 
 from kb_assets.notes.parser import VERSION, NoteRules, parse_notes
-from kb_assets.outcome import Outcome, run_tables
+from kb_assets.outcome import Outcome, are_held, run_tables
 from resources.history import History
 from resources.home import Home
 from resources.vault import LocalVault
@@ -11,15 +11,30 @@ NAMES = ("notes", "note_links_raw", "note_tags", "findings")
 
 def run(home: Home, partition: str) -> Outcome:
     """Parse every kept version of every note of the folder."""
-    history = History(home.data / "history")
-    daily = LocalVault(home.vault_path, home.settings.vault).daily_format()
-    rules = NoteRules.from_settings(home.settings, [daily] if daily else [])
     return run_tables(
         home,
         "notes",
         partition,
         names=NAMES,
-        inputs={"history": history.state(partition), "rules": rules.digest()},
+        inputs=_inputs(home, partition),
         code_version=VERSION,
-        make=lambda: vars(parse_notes(history.read(partition), rules)),
+        make=lambda: vars(parse_notes(_history(home).read(partition), _rules(home))),
     )
+
+
+def is_fresh(home: Home, partition: str) -> bool:
+    """Tell whether a run would find nothing to do."""
+    return are_held(home, NAMES, partition, _inputs(home, partition), VERSION)
+
+
+def _inputs(home: Home, partition: str) -> dict[str, str]:
+    return {"history": _history(home).state(partition), "rules": _rules(home).digest()}
+
+
+def _history(home: Home) -> History:
+    return History(home.data / "history")
+
+
+def _rules(home: Home) -> NoteRules:
+    daily = LocalVault(home.vault_path, home.settings.vault).daily_format()
+    return NoteRules.from_settings(home.settings, [daily] if daily else [])

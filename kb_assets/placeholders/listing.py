@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kb_core.errors import VaultError
+from kb_core.errors import HomeError, VaultError
 from kb_core.ids import partition_key
 from resources.history import History, Listing, after
 from resources.home import Home
 from resources.vault import Entry, LocalVault
 
+_SAME_VAULT = 0.5  # a moved vault holds at least this share of the notes last listed
 _SHARED_DAY = 0.5  # above this share of one file day, times are those of a copy, not of writing
 
 
@@ -22,6 +23,7 @@ def begin_listing(home: Home, now: dt.datetime) -> Listing:
     vault = LocalVault(home.vault_path, home.settings.vault)
     entries = vault.list()
     _check_not_empty(vault, entries)
+    _check_same_vault(home, entries)
     history = History(home.data / "history")
     home.register_folders(folders_of(entries, home.settings.vault.folder_depth))
     return history.begin(now, home.folders(), drop_file_times=is_one_day(entries))
@@ -60,6 +62,24 @@ def is_one_day(entries: Sequence[Entry]) -> bool:
     if not days:
         return False
     return max(days.values()) > _SHARED_DAY * sum(days.values())
+
+
+def _check_same_vault(home: Home, entries: Sequence[Entry]) -> None:
+    """Refuse a home whose vault was exchanged: every note would count as deleted.
+
+    A vault that merely moved still holds most of the notes that were last listed.
+    """
+    here, known = str(home.vault_path), home.record("home").get("vault", "")
+    listed = home.store.read_all("files", ["path", "is_note"])
+    notes = set(listed.filter(listed["is_note"])["path"].to_pylist())
+    kept = notes & {entry.path for entry in entries}
+    if known not in ("", here) and len(kept) < _SAME_VAULT * len(notes):
+        raise HomeError(
+            f"{home.root} was built over {known}, and {here} looks like another vault: it holds "
+            f"{len(kept)} of its {len(notes)} notes. Set `vault.path` back, or make a home for "
+            f"the other vault: `kb init {here} --home DIR`."
+        )
+    home.remember(vault=here)
 
 
 def _check_not_empty(vault: LocalVault, entries: Sequence[Entry]) -> None:

@@ -9,9 +9,17 @@ from pathlib import PurePosixPath
 
 from kb_assets.outcome import Outcome, outcome
 from kb_assets.placeholders.listing import listing_for
-from kb_assets.placeholders.observe import VERSION, Seen, check_loss, loss_id, lost_notes, observe
+from kb_assets.placeholders.observe import (
+    VERSION,
+    Observation,
+    Seen,
+    check_loss,
+    loss_id,
+    lost_notes,
+    observe,
+)
 from kb_core.errors import VaultError
-from kb_core.ids import bytes_hash
+from kb_core.ids import bytes_hash, fingerprint
 from resources.history import History
 from resources.home import Home
 from resources.vault import Entry, LocalVault
@@ -22,17 +30,9 @@ def run(home: Home, partition: str, now: dt.datetime) -> Outcome:
 
     `now` is the start of this look if the folder has no part in a listing under way.
     """
-    folder = _folder(home, partition)
-    vault = LocalVault(home.vault_path, home.settings.vault)
     history = History(home.data / "history")
     with home.leases.hold(f"placeholders/{partition}"):
-        listing = listing_for(home, vault, history, partition, now)
-        depth = home.settings.vault.folder_depth
-        entries = [e for e in vault.list(folder) if e.folder(depth) == folder]
-        latest = history.latest(partition)
-        _check_loss(home, vault, partition, folder, entries, latest)
-        seen = [_see(vault, entry, drop_time=listing.drop_file_times) for entry in entries]
-        found = observe(seen, latest, listing.started, is_first_listing=listing.is_first)
+        found = _look(home, history, partition, now)
         history.append(partition, found.new_versions)
         held = home.store.pointer("files", partition)
         pointer = home.store.write(
@@ -41,6 +41,33 @@ def run(home: Home, partition: str, now: dt.datetime) -> Outcome:
         history.finish(partition)
     is_cached = held is not None and held.hash == pointer.hash and not found.new_versions
     return outcome("placeholders", partition, [pointer], is_cached=is_cached, counts=found.counts)
+
+
+def is_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
+    """Look at a folder without writing: tell whether a run would find anything new.
+
+    A listing under way takes this look for its own. Raises VaultError, MassLossError.
+    """
+    history = History(home.data / "history")
+    found = _look(home, history, partition, now)
+    held = home.store.holds("files", partition, {}, VERSION)
+    is_same = held is not None and held.hash == fingerprint(found.files)
+    if is_same and not found.new_versions:
+        history.finish(partition)
+        return True
+    return False
+
+
+def _look(home: Home, history: History, partition: str, now: dt.datetime) -> Observation:
+    folder = _folder(home, partition)
+    vault = LocalVault(home.vault_path, home.settings.vault)
+    listing = listing_for(home, vault, history, partition, now)
+    depth = home.settings.vault.folder_depth
+    entries = [entry for entry in vault.list(folder) if entry.folder(depth) == folder]
+    latest = history.latest(partition)
+    _check_loss(home, vault, partition, folder, entries, latest)
+    seen = [_see(vault, entry, drop_time=listing.drop_file_times) for entry in entries]
+    return observe(seen, latest, listing.started, is_first_listing=listing.is_first)
 
 
 def _folder(home: Home, partition: str) -> str:

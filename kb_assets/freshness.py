@@ -1,0 +1,23 @@
+"""Is there anything to do? Asked before a run is started, because a run costs half a second."""
+
+import datetime as dt
+
+from kb_assets.build import run as build
+from kb_assets.chunks import run as chunks
+from kb_assets.keyword_index import run as keyword_index
+from kb_assets.note_links import run as note_links
+from kb_assets.notes import run as notes
+from kb_assets.placeholders import run as placeholders
+from resources.home import Home
+
+
+def words_are_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
+    """Look at a folder and tell whether its words are up to date. Raises VaultError."""
+    return placeholders.is_fresh(home, partition, now) and all(
+        room.is_fresh(home, partition) for room in (notes, chunks, keyword_index)
+    )
+
+
+def vault_is_fresh(home: Home) -> bool:
+    """Tell whether links, build and publishing are up to date with the folders."""
+    return note_links.is_fresh(home) and build.is_fresh(home)
