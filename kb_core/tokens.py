@@ -11,6 +11,7 @@ from typing import Protocol
 # letters (or what is left of them) of a word in any other script.
 _CJK = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[^\W\d_{_CJK}]{{1,7}}|\S")
+_ASCII_TOKEN = re.compile(r"[A-Za-z]{1,7}|\S")  # the same, half as slow again
 
 
 class TokenCounter(Protocol):
@@ -43,4 +44,5 @@ class RegexTokenCounter:
         (7, 0)
         """
         # `subn` counts matches without keeping them: a note of 50 MB holds 15 million.
-        return _TOKEN.subn("", text)[1]
+        pattern = _ASCII_TOKEN if text.isascii() else _TOKEN
+        return pattern.subn("", text)[1]

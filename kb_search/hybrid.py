@@ -68,15 +68,20 @@ def rank(
     chunk's score is its BM25 or its cosine in a variant of one leg, else the fused one. Raises
     SettingsError for an unknown variant.
     """
-    if variant not in get_args(Variant):
-        raise SettingsError(
-            f"No search variant {variant!r}. There are: {', '.join(get_args(Variant))}."
-        )
+    check_variant(variant)
     keyword = _keyword_leg(view, terms) if variant != "vector" else {}
     meaning = _vector_leg(view, vector) if vector and variant != "keyword" else {}
     found = _by_note(view, _fused(keyword, meaning), notes)
     ranks = (_ranks(keyword), _ranks(meaning))
     return [_ranked_note(view, best, *ranks) for best in found]
+
+
+def check_variant(variant: str) -> None:
+    """Raise SettingsError for an unknown variant."""
+    if variant not in get_args(Variant):
+        raise SettingsError(
+            f"No search variant {variant!r}. There are: {', '.join(get_args(Variant))}."
+        )
 
 
 def _keyword_leg(view: View, terms: Sequence[str]) -> _Leg:

@@ -157,10 +157,8 @@ class KeywordScope:
         log(1 + (N - df + 0.5) / (df + 0.5)), to the power of IDF_POWER. Per doc, terms are added
         in the order given: the same sum, bit for bit, in any scope with the same statistics.
         """
-        words = [term.encode("utf-8", "surrogatepass") for term in terms]
-        heads = _heads(words)
-        spans = [each.spans(words, heads) for each in self._postings]
-        sizes = np.array([[end - start for start, end in row] for row in spans], np.int64)
+        spans = self._spans(terms)
+        sizes = _sizes(spans)
         if not sizes.any():
             return np.zeros(self._offsets[-1])
         docs, freqs = self._matches(spans, sizes)
@@ -172,6 +170,22 @@ class KeywordScope:
         if self._counts is not None:
             scores[self._counts == 0] = 0.0
         return scores
+
+    def weights(self, terms: Sequence[str]) -> dict[str, float]:
+        """Return how much each term says in this scope; terms nobody in it uses are left out."""
+        spans = self._spans(terms)
+        sizes = _sizes(spans)
+        if not sizes.any():
+            return {}
+        docs, _ = self._matches(spans, sizes)
+        frequencies = self._frequencies(docs, sizes)
+        weights = zip(terms, _weights(frequencies, self._size).tolist(), frequencies, strict=True)
+        return {term: weight for term, weight, frequency in weights if frequency}
+
+    def _spans(self, terms: Sequence[str]) -> list[list[tuple[int, int]]]:
+        words = [term.encode("utf-8", "surrogatepass") for term in terms]
+        heads = _heads(words)
+        return [each.spans(words, heads) for each in self._postings]
 
     def _matches(
         self, spans: list[list[tuple[int, int]]], sizes: np.ndarray
@@ -191,6 +205,10 @@ class KeywordScope:
         sums = np.concatenate([[0], np.cumsum(self._counts[docs])])
         ends = np.cumsum(sizes.ravel())
         return (sums[ends] - sums[ends - sizes.ravel()]).reshape(sizes.shape).sum(axis=0)
+
+
+def _sizes(spans: list[list[tuple[int, int]]]) -> NDArray[np.int64]:
+    return np.array([[end - start for start, end in row] for row in spans], np.int64)
 
 
 def _weights(frequencies: np.ndarray, size: int) -> NDArray[np.float64]:

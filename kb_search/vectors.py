@@ -123,17 +123,15 @@ class VectorScope:
         self._vectors = [each for each, _, _ in held]
         self._offsets = np.cumsum([0, *(len(each.scales) for each in self._vectors)])
         self._scales = _joined([each.scales for each in self._vectors], np.float64)
-        # Of every doc that has vectors: its number, first passage, passages, whether it is seen.
-        having = [np.flatnonzero(np.diff(each.starts)) for each in self._vectors]
-        parts = list(zip(held, having, self._offsets[:-1], strict=True))
-        self._docs = _joined([some + doc for (_, _, doc), some, _ in parts], np.int64)
-        self._firsts = _joined(
-            [each.starts[some] + at for (each, _, _), some, at in parts], np.int64
-        )
-        self._passages = _joined(
-            [np.diff(each.starts)[some] for (each, _, _), some, _ in parts], np.int64
-        )
-        self._is_seen = _joined([scope[some] for (_, scope, _), some, _ in parts], np.bool_)
+        laid_out = [
+            _docs_with_vectors(each.starts, scope, first_doc, int(first_passage))
+            for (each, scope, first_doc), first_passage in zip(held, self._offsets, strict=False)
+        ]
+        docs, firsts, passages, is_seen = zip(*laid_out, strict=True) if held else [[]] * 4
+        self._docs = _joined(docs, np.int64)
+        self._firsts = _joined(firsts, np.int64)
+        self._passages = _joined(passages, np.int64)
+        self._is_seen = _joined(is_seen, np.bool_)
 
     @property
     def size(self) -> int:
@@ -187,6 +185,16 @@ class VectorScope:
         return best.round(_DECIMALS).astype(np.float64, copy=False)
 
 
+def _docs_with_vectors(
+    starts: np.ndarray, scope: np.ndarray, first_doc: int, first_passage: int
+) -> tuple[np.ndarray, ...]:
+    """Return, of a folder's docs with vectors: number, first passage, passages, if it is seen."""
+    passages = np.diff(starts)
+    has_any = np.flatnonzero(passages)
+    firsts = starts[has_any] + first_passage
+    return has_any + first_doc, firsts, passages[has_any], scope[has_any]
+
+
 def largest(scores: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
     """Return the positions of the largest scores, ascending; of equal ones the first."""
     if limit >= len(scores):
@@ -196,5 +204,5 @@ def largest(scores: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate([above, equal[: limit - len(above)]]))
 
 
-def _joined(arrays: list[np.ndarray], kind: type) -> np.ndarray:
+def _joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
     return np.concatenate(arrays, dtype=kind) if arrays else np.empty(0, kind)

@@ -177,7 +177,7 @@ def _profile(client: "ollama.Client", settings: EmbedderSettings) -> EmbedderPro
     info = _ask(lambda: client.show(model), model, url).modelinfo or {}
     is_bge_m3 = model.split(":")[0] == "bge-m3"
     return EmbedderProfile(
-        name=model,
+        name=model.removesuffix(":latest"),
         engine="ollama",
         dims=_number(info, ".embedding_length", model),
         window_tokens=min(_WINDOW_TOKENS, _number(info, ".context_length", model)),

@@ -19,6 +19,7 @@ from tests.standins.ollama_server import (
     FOLD_NAN,
     GPU_NAN,
     NAN,
+    SLOW,
     TOO_LONG,
     ZERO,
     OllamaStandIn,
@@ -96,7 +97,7 @@ def test_a_reason_names_the_trouble_and_not_the_text():
 
 
 def test_a_text_the_graphics_card_fails_on_is_embedded_without_it():
-    texts = [*TEXTS, f"odd {GPU_NAN} one"]
+    texts = [*TEXTS, f"odd  {GPU_NAN}  one"]
     with served() as (embedder, scenario):
         checked = through_the_door(embedder, texts)
         on_cpu = [
@@ -121,9 +122,11 @@ def test_a_text_that_fails_for_its_white_space_is_embedded_folded():
 
 
 def test_a_shuffled_batch_is_embedded_one_by_one_and_so_is_the_next():
+    # Halving would let the second half through: its longest text, the last, is in its place.
+    texts = [f"{TEXTS[0]} The longest of all.", *TEXTS[1:7], f"{TEXTS[7]} Longer."]
     with served(is_shuffled=True) as (embedder, scenario):
         door = Door(embedder, RegexTokenCounter())
-        assert_right(door.embed(TEXTS), TEXTS)
+        assert_right(door.embed(texts), texts)
         before = len(scenario.batches())
         assert_right(door.embed(TEXTS), TEXTS)
 
@@ -170,6 +173,29 @@ def test_a_server_that_hangs_stops_the_run_soon():
             through_the_door(embedder, TEXTS)
 
         assert len(scenario.batches()) == 2
+
+
+def test_a_text_the_server_hangs_on_is_given_up_after_one_wait_alone():
+    texts = [*TEXTS[:3], f"bad {SLOW}"]
+    with served(timeout_seconds=0.1) as (embedder, scenario):
+        checked = through_the_door(embedder, texts)
+
+        assert scenario.batches().count([texts[3]]) == 1
+    assert list(checked.failed) == [3]
+    assert_right(checked, texts)
+
+
+def test_no_proxy_and_no_redirect_takes_a_text_elsewhere(monkeypatch):
+    with OllamaStandIn() as elsewhere:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, elsewhere.url)
+        with served() as (embedder, scenario):
+            assert_right(through_the_door(embedder, TEXTS), TEXTS)
+            scenario.redirect_to = elsewhere.url
+            with pytest.raises(EmbedderDownError):
+                through_the_door(embedder, TEXTS)
+
+        assert elsewhere.scenario.seen == []
 
 
 def test_a_model_that_vanishes_stops_the_run_at_once():

@@ -13,7 +13,7 @@ from kb_assets.notes.decoding import decode
     ("data", "text", "encoding", "codes"),
     [
         (b"", "", "utf-8", []),
-        ("plain\r\ntext\r".encode(), "plain\r\ntext\r", "utf-8", []),
+        (b"plain\r\ntext\r", "plain\r\ntext\r", "utf-8", []),
         (codecs.BOM_UTF8 + b"---\na: b", "---\na: b", "utf-8", []),
         (codecs.BOM_UTF16_LE + "a中".encode("utf-16-le"), "a中", "utf-16-le", []),
         (codecs.BOM_UTF16_BE + "a中".encode("utf-16-be"), "a中", "utf-16-be", []),

@@ -30,7 +30,9 @@ def find_tags(data: bytes, hidden: Spans, tables: Spans) -> list[str]:
         at = candidate.start()
         if hidden.covers(at) or not (at == last_end or _may_start(data, at, tables)):
             continue
-        tag = _cleaned(candidate[1].decode("utf-8", "replace"))
+        raw = candidate[1].decode("utf-8", "replace")
+        # In `_#urgent_` the mark at the end closes the emphasis.
+        tag = _cleaned(raw.rstrip("_") if data[at - 1 : at] == b"_" else raw)
         if tag:
             found[tag] = None
             last_end = candidate.end()

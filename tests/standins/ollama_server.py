@@ -25,6 +25,8 @@ GPU_NAN = "[gpu-nan]"  # gets one on the processor only
 FOLD_NAN = "[fold-nan]"  # gets one when its white space is folded
 TOO_LONG = "[too long]"
 ZERO = "[zero]"
+SLOW = "[slow]"  # takes `SLOW_SECONDS`
+SLOW_SECONDS = 0.3
 SPREAD = "  "  # two spaces: what folding takes away
 
 
@@ -37,10 +39,11 @@ class Scenario:
     is_old: bool = False  # NaN is 500 and a JSON error, as it was once
     width: int = DIMS
     cut_at_tokens: int | None = None  # reads no more of each text, and does not say so
-    is_shuffled: bool = False
+    is_shuffled: bool = False  # the first two vectors change places
     drops_last: bool = False
     is_garbled: bool = False  # half of a JSON answer, sent as a whole one
     slow_seconds: float = 0.0
+    redirect_to: str = ""  # sends every embedding request elsewhere
     busy: int = 0  # requests still to be refused with 503
     dropped: int = 0  # requests still to be cut off inside the answer
     is_gone: bool = False  # open connections are closed without an answer
@@ -100,6 +103,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.scenario.seen.append((self.path, body))
+        if self.scenario.redirect_to and self.path == "/api/embed":
+            self.send_response(307)
+            self.send_header("Location", self.scenario.redirect_to + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if self.path == "/api/chat":
             self._send(200, _chat_lines(), "application/x-ndjson")
             return
@@ -146,16 +155,16 @@ def _version(scenario: Scenario, body: Any) -> Any:
 
 def _embed(scenario: Scenario, body: Any) -> Any:
     _refuse_unknown(scenario, body["model"])
-    time.sleep(scenario.slow_seconds)
     if scenario.busy:
         scenario.busy -= 1
         words = "server busy, please try again.  maximum pending requests exceeded"
         raise _RefusedError(503, words)
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+    time.sleep(SLOW_SECONDS if any(SLOW in text for text in texts) else scenario.slow_seconds)
     _refuse_bad_texts(scenario, texts, body.get("options") or {})
     vectors = [_vector(text, scenario.width) for text in texts]
     if scenario.is_shuffled and len(vectors) > 1:
-        vectors = vectors[1:] + vectors[:1]
+        vectors[:2] = vectors[1::-1]
     if scenario.drops_last:
         vectors = vectors[:-1]
     # A token per character is more than any vocabulary makes: only a cut can look like one.

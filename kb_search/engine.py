@@ -1,0 +1,157 @@
+"""Answer questions from the published build: by words, and by meaning where there are vectors.
+
+Opening loads no model and no folder. The embedder opens with the first question that needs it; a
+missing or silent one never stops a search, which then goes by words and says so.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kb_core.errors import EmbedderError
+from kb_search.build import PublishedBuild
+from kb_search.hybrid import QueryVector, check_variant, rank
+from kb_search.question import question_terms
+from kb_search.results import Pending, SearchResult, found_note
+from kb_search.view import View
+
+if TYPE_CHECKING:  # they load pydantic and the models' clients, which searching may not need
+    from kb_core.settings import EmbedderSettings, Settings
+    from resources.embedder import Embedder
+
+_KEPT_VIEWS = 32
+
+OpenEmbedder = Callable[["EmbedderSettings"], "Embedder"]
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What the vectors can add to a question, and what has to be said about it."""
+
+    vector: QueryVector | None = None
+    embedder: str | None = None
+    note: str = ""
+
+
+class Engine:
+    """A published build and the embedder that fits it."""
+
+    def __init__(
+        self,
+        build: PublishedBuild,
+        settings: "Settings",
+        vault_name: str,
+        open_embedder: OpenEmbedder | None = None,
+    ) -> None:
+        self.build = build
+        self._settings = settings
+        self._vault_name = vault_name
+        self._open_embedder = open_embedder or _open_embedder
+        self._embedder: Embedder | None = None
+        self._views: dict[tuple[str, ...] | None, View] = {}
+
+    @classmethod
+    def open(cls, home: Path, settings: "Settings") -> "Engine":
+        """Open a home's published build.
+
+        Raises NotBuiltError when nothing is published and StoreError when a file is missing.
+        """
+        vault = (home / Path(settings.vault.path).expanduser()).resolve()
+        return cls(PublishedBuild.open(home), settings, vault.name)
+
+    def search(
+        self,
+        question: str,
+        folders: Sequence[str] | None = None,
+        variant: str = "hybrid",
+        notes: int | None = None,
+    ) -> SearchResult:
+        """Return the best notes for a question, within some folders or all.
+
+        Raises SettingsError for an unknown folder or variant.
+        """
+        check_variant(variant)
+        view = self._view(folders)
+        terms = question_terms(question)
+        meaning = self._meaning(view, question, variant)
+        by = variant if meaning.vector else "keyword"
+        limit = notes or self._settings.search.notes
+        ranked = rank(view, terms, meaning.vector, by, limit) if question.strip() else []
+        weights = view.keyword.weights(terms) if ranked else {}
+        return SearchResult(
+            question=question,
+            variant=by,
+            build=self.build.name,
+            pending=_pending(view),
+            embedder=meaning.embedder,
+            note=meaning.note,
+            results=tuple(
+                found_note(place, note, weights, self._vault_name)
+                for place, note in enumerate(ranked, start=1)
+            ),
+        )
+
+    def _view(self, folders: Sequence[str] | None) -> View:
+        key = None if folders is None else tuple(folders)
+        if key not in self._views:
+            if len(self._views) >= _KEPT_VIEWS:
+                self._views.clear()
+            self._views[key] = View.over(self.build, folders)
+        return self._views[key]
+
+    def _meaning(self, view: View, question: str, variant: str) -> _Meaning:
+        """Embed the question if the view has vectors of the embedder's own profile."""
+        if variant == "keyword" or not question.strip():
+            return _Meaning()
+        profiles = _profiles(view)
+        if not profiles:
+            return _Meaning(note="By words alone: no folder here has vectors yet.")
+        try:
+            embedder = self._embedder or self._open_embedder(self._settings.embedder)
+            self._embedder = embedder
+            profile = embedder.profile.key()
+            if profile not in profiles:
+                return _Meaning(note=_mismatch(profile, profiles))
+            vector = QueryVector(profile, embedder.embed_query(question))
+        except EmbedderError as problem:
+            return _Meaning(note=f"By words alone: {problem}")
+        return _Meaning(vector, embedder.profile.name, _partial(profiles[profile], view))
+
+
+def _open_embedder(settings: "EmbedderSettings") -> "Embedder":
+    from resources.embedder import open_embedder
+
+    return open_embedder(settings)
+
+
+def _profiles(view: View) -> Counter[str]:
+    """Count the view's folders by the profile of their vectors."""
+    return Counter(folder.vector_profile for folder in view.folders if folder.vector_profile)
+
+
+def _mismatch(profile: str, profiles: Counter[str]) -> str:
+    made = ", ".join(sorted(profiles))
+    return (
+        f"By words alone: the vectors were made with {made}, the embedder here is {profile}. "
+        "Run `kb build`, or set the embedder they were made with in kb.toml."
+    )
+
+
+def _partial(having: int, view: View) -> str:
+    total = len(view.folders)
+    return "" if having == total else f"Vectors for {having} of {total} folders; the rest by words."
+
+
+def _pending(view: View) -> Pending:
+    """Count what has no vectors of the profile that most folders of the view share."""
+    profiles = _profiles(view)
+    shared = min(profiles, key=lambda profile: (-profiles[profile], profile), default=None)
+    covered = view.vectors(shared).size if shared else 0
+    return Pending(
+        folders_without_vectors=len(view.folders) - (profiles[shared] if shared else 0),
+        folders=len(view.folders),
+        texts_without_vectors=view.texts - covered,
+        texts=view.texts,
+    )
