@@ -203,7 +203,7 @@ NOTE_LINKS = Contract(
             pa.field("heading", pa.string()),
             pa.field("block", pa.string()),
             pa.field("display", pa.string()),
-            _required("status", pa.string()),  # resolved, self, dangling, alias, external
+            _required("status", pa.string()),  # see the resolver: resolved, self, dangling, …
             _required("is_ambiguous", pa.bool_()),
             pa.field("target_note_id", pa.string()),
             _required("candidates", TEXTS),  # every note it could mean, best first

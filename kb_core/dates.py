@@ -139,6 +139,7 @@ def last_instant(partial: str) -> dt.datetime:
     """
     numbers = [int(part) for part in partial.split("-")] if _PARTIAL.fullmatch(partial) else []
     try:
+        # A year ends with its twelfth month.
         year, month, *day = [*numbers, 12][: max(2, len(numbers))]
         last_day = day[0] if day else calendar.monthrange(year, month)[1]
         return dt.datetime(year, month, last_day, 23, 59, 59, 999_999, tzinfo=dt.UTC)

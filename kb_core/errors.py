@@ -11,7 +11,9 @@ KbError
 ├── NotBuiltError           nothing is published yet, so nothing can be searched
 ├── EmbedderError           vectors could not be made
 │   ├── EmbedderMissingError   its package or its model is not installed
-│   └── EmbedderDownError      its server does not answer
+│   ├── EmbedderDownError      its server does not answer
+│   └── BadBatchError          these texts got no usable vectors; others may
+│       └── SilentError        its server took them and gave no complete answer
 └── PermanentError          a rerun cannot help, so nothing may retry it
 
 Messages say what happened, where, and what to do next. They hold counts, paths and ids, never

@@ -44,7 +44,10 @@ class NoteSettings(_Section):
 
 
 class FolderRule(_Section):
-    """What holds for every note below a folder unless the note says otherwise."""
+    """What holds for every note below a folder unless the note says otherwise.
+
+    A note cannot lift `private`: who shares a folder rule is safe from one note's slip.
+    """
 
     path: str
     kind: str | None = None

@@ -166,7 +166,7 @@ def _distinct_tokens(run: str) -> Iterator[str]:
     for word in words:
         parts = _humps(word)
         yield from (part.casefold() for part in parts)
-        if len(parts) > 1:
+        if parts != [word]:
             yield word.casefold()
     if signs:
         yield words[-1].casefold() + signs
@@ -182,4 +182,4 @@ def _humps(word: str) -> list[str]:
     if word.islower() or word.isupper() or word.istitle() or len(word) == LONGEST_WORD:
         return [word]
     plural = _PLURAL.fullmatch(word)
-    return [plural[1], word] if plural else _HUMPS.split(word)
+    return [plural[1]] if plural else _HUMPS.split(word)

@@ -128,7 +128,7 @@ def _open_embedder(settings: "EmbedderSettings") -> "Embedder":
 
 def _profiles(view: View) -> Counter[str]:
     """Count the view's folders by the profile of their vectors."""
-    return Counter(folder.vector_profile for folder in view.folders if folder.vector_profile)
+    return Counter(folder.vector_profile for folder in view.populated if folder.vector_profile)
 
 
 def _mismatch(profile: str, profiles: Counter[str]) -> str:
@@ -140,7 +140,7 @@ def _mismatch(profile: str, profiles: Counter[str]) -> str:
 
 
 def _partial(having: int, view: View) -> str:
-    total = len(view.folders)
+    total = len(view.populated)
     return "" if having == total else f"Vectors for {having} of {total} folders; the rest by words."
 
 
@@ -150,8 +150,8 @@ def _pending(view: View) -> Pending:
     shared = min(profiles, key=lambda profile: (-profiles[profile], profile), default=None)
     covered = view.vectors(shared).size if shared else 0
     return Pending(
-        folders_without_vectors=len(view.folders) - (profiles[shared] if shared else 0),
-        folders=len(view.folders),
+        folders_without_vectors=len(view.populated) - (profiles[shared] if shared else 0),
+        folders=len(view.populated),
         texts_without_vectors=view.texts - covered,
         texts=view.texts,
     )

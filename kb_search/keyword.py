@@ -146,7 +146,8 @@ class KeywordScope:
         self._lengths = _joined([each.lengths.astype(np.int64) for each in postings])
         every = _joined([np.asarray(each, np.int64) for each in counts])
         self._size = int(every.sum())
-        self._mean_length = float(every @ self._lengths) / self._size if self._size else 0.0
+        # 1 where nothing has a keyword: no term can match then, so nothing is divided in earnest.
+        self._mean_length = float(every @ self._lengths) / max(self._size, 1) or 1.0
         # Without repeats and exclusions the sums are the spans' sizes, which cost nothing.
         self._counts = None if (every == 1).all() else every
 

@@ -199,6 +199,8 @@ def largest(scores: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
     """Return the positions of the largest scores, ascending; of equal ones the first."""
     if limit >= len(scores):
         return np.flatnonzero(scores > -np.inf)
+    if not limit:
+        return np.empty(0, np.int64)
     bound = np.partition(scores, len(scores) - limit)[len(scores) - limit]
     above, equal = np.flatnonzero(scores > bound), np.flatnonzero(scores == bound)
     return np.sort(np.concatenate([above, equal[: limit - len(above)]]))

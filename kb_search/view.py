@@ -55,11 +55,18 @@ class View:
         """The view's vectors that were made with this profile."""
         if profile not in self._scopes:
             fitting = [
-                folder.vectors if folder.vector_profile == profile else None
+                folder.vectors if folder.vector_profile else None
                 for folder in self.folders
             ]
             self._scopes[profile] = VectorScope(fitting, self.counts)
         return self._scopes[profile]
+
+    @cached_property
+    def populated(self) -> tuple[Folder, ...]:
+        """The folders that have any chunk in view."""
+        return tuple(
+            folder for folder, mask in zip(self.folders, self.masks, strict=True) if mask.any()
+        )
 
     @cached_property
     def texts(self) -> int:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_core.errors import BusyError, StoreError
@@ -159,6 +159,7 @@ def test_two_processes_write_at_once_and_lose_nothing(path):
 names = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 
 
+@settings(max_examples=30, deadline=None)
 @given(names, names)
 def test_it_finds_exactly_what_was_put_in_the_order_asked(put, asked):
     hashes = [content_id(name) for name in asked]

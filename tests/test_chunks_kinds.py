@@ -193,9 +193,23 @@ def test_a_turn_repeats_nothing_of_the_speaker_before():
 
 
 def test_names_in_code_are_no_speakers():
-    (row,) = cut("```\nUser: a\nRoot: b\n```\n\n**Ana:** hi\n\n**Bo:** hi", kind="chat")
+    (row,) = cut("```\n**Root:** a\n```\n\n**Ana:** hi\n\n**Bo:** hi", kind="chat")
 
     assert row["speakers"] == ["Ana", "Bo"]
+
+
+def test_one_bold_word_does_not_hide_the_turns():
+    (row,) = cut("**Important:** read this\n\nAna: hi\nBo: hi", kind="chat")
+
+    assert row["speakers"] == ["Ana", "Bo"]
+
+
+def test_headings_inside_an_answer_do_not_divide_it():
+    answer = "**Bo:** a\n\n## One\nc\n\n## Two\nd"
+
+    rows = cut(f"**Ana:** e f g h i j k\n\n{answer}", kind="chat", limits=SMALL)
+
+    assert answer in [row["text"] for row in rows]
 
 
 def test_only_a_chat_has_speakers():
@@ -220,7 +234,7 @@ owner:: [[Ana]]
 %% check the %-sign %%
 <!-- draft -->
 
-`std::vector` and std::map stay. ^b1
+In C++, std::map stays. ^b1
 
 ```
 [[not a link]]
@@ -241,7 +255,7 @@ def test_a_card_is_one_chunk_found_by_its_names_and_summary_and_read_as_prose():
     assert row["search_text"] == "Log\nopen day, sales, hot\nPeople buy a hot kiln."
     assert row["text"] == (
         "## Essence\n\nEvery first Saturday we fire, see the plan .\n\n"
-        "`std::vector` and std::map stay.\n\n```\n[[not a link]]\n```"
+        "In C++, std::map stays.\n\n```\n[[not a link]]\n```"
     )
     assert CARD.encode()[row["byte_start"] : row["byte_end"]].decode() == CARD.strip()
 

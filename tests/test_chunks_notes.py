@@ -109,8 +109,28 @@ def test_a_small_last_section_joins_the_one_before():
     rows = cut(note("# A\na b c d e\n# B\nf g h i j\n# C\nk"))
 
     assert [row["text"].splitlines()[0] for row in rows] == ["# A", "# B"]
-    assert rows[1]["breadcrumb"] == "Log"
     assert rows[1]["text"].endswith("# C\nk")
+    assert rows[1]["breadcrumb"] == "Log"  # true of both
+    assert rows[1]["anchors"] == ["B"]  # where it begins
+
+
+def test_a_small_subsection_joins_its_own_heading_before_the_next():
+    rows = cut(note("# A\na b c d\n## B\n# C\nc d e f g h"))
+
+    assert [row["text"] for row in rows] == ["# A\na b c d\n## B", "# C\nc d e f g h"]
+
+
+def test_a_bare_heading_stays_with_its_subsection_even_if_that_is_too_large():
+    rows = cut(note("# A\n## B\na b c d\n\ne f g h i j k\n# C\nl m n o p"))
+
+    assert rows[0]["text"] == "# A\n## B\na b c d"
+    assert rows[1]["breadcrumb"] == "Log > A > B"
+
+
+def test_no_piece_ends_with_a_heading():
+    rows = cut(note("# A\na\n## B\nb c d e f g h\n\ni j k l m n"))
+
+    assert [row["text"] for row in rows][:2] == ["# A\na", "## B\nb c d e f g h"]
 
 
 def test_a_heading_with_subsections_stays_with_them():
@@ -138,6 +158,7 @@ def test_a_section_that_is_too_large_is_cut_at_paragraphs_and_no_piece_ends_with
         ("窑炉的价格涨了。我们不涨价。", ["窑炉的价格涨了。", "我们不涨价。"]),
         ("a b c d e f g\nh i j k l m", ["a b c d e f g", "h i j k l m"]),
         ("| a | b. C |\n| - | - |\n| d. E | f |", ["| a | b. C |", "| - | - |", "| d. E | f |"]),
+        ("a | b. C\n--- | ---\nd | e. F", ["a | b. C", "--- | ---", "d | e. F"]),
         ("```\na b. C d\ne f. G h\n```", ["```\na b. C d", "e f. G h\n```"]),
     ],
 )
@@ -180,6 +201,16 @@ def test_pieces_of_a_section_repeat_the_last_whole_words_before_them():
     ]
     assert own_text(rows[1], source) == "gggg hhhh iiii jjjj kkkk llll llll"
     assert rows[1]["tokens"] == 9
+
+
+def test_what_is_repeated_begins_with_a_whole_word():
+    limits = Limits(whole_note_tokens=12, largest_tokens=10, smallest_tokens=2, overlap_chars=7)
+
+    rows = cut(
+        note("aaaa bbbb cccc dddd eeee ffff\n\ngggg hhhh iiii jjjj kkkk ll ll"), limits=limits
+    )
+
+    assert rows[1]["text"].startswith("ffff\n\ngggg")
 
 
 def test_sections_repeat_nothing_of_each_other():
@@ -241,6 +272,18 @@ def test_long_properties_are_cut_at_a_word():
 
     assert len(row["search_text"]) < 450
     assert row["search_text"].endswith("word\n\nText.")
+
+
+def test_a_title_without_end_is_cut():
+    (row,) = cut(note("Text.", title="word " * 1_000, note_id="n.md"))
+
+    assert len(row["breadcrumb"]) <= 200
+
+
+def test_an_indented_start_is_not_part_of_the_range():
+    source = note("  indented\n")
+
+    assert own_text(cut(source)[0], source) == "indented"
 
 
 def test_an_empty_note_gives_no_chunk():

@@ -5,7 +5,7 @@ import importlib.util
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -146,6 +146,7 @@ def test_an_unsound_batch_is_refused(raw):
 rows = hnp.arrays(np.float64, st.tuples(st.integers(0, 5), st.just(3)), elements=st.floats(-9, 9))
 
 
+@settings(deadline=None)
 @given(rows)
 def test_what_passes_the_check_has_length_one_and_its_direction(raw):
     norms = np.linalg.norm(raw, axis=1, keepdims=True)

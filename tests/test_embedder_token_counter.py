@@ -1,7 +1,7 @@
 """Counting tokens by words must give what the engine gives for the whole text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_core.errors import EmbedderMissingError
@@ -98,6 +98,7 @@ texts = st.text(st.characters(exclude_characters="\x85", exclude_categories=["Cs
 
 @pytest.mark.local_model
 @needs_engine
+@settings(deadline=None)
 @given(texts, texts)
 def test_any_two_texts_cut_at_a_space_count_as_their_parts(first, second):
     counter = XlmrTokenCounter()
@@ -107,6 +108,7 @@ def test_any_two_texts_cut_at_a_space_count_as_their_parts(first, second):
 
 @pytest.mark.local_model
 @needs_engine
+@settings(deadline=None)
 @given(texts)
 def test_any_text_counts_what_the_engine_counts(text):
     inner = " ".join(text.translate(token_counter._PLAIN).split())

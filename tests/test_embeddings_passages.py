@@ -1,7 +1,7 @@
 """Cutting texts into passages: examples, then what holds for every text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.embeddings.passages import split_passages
@@ -102,6 +102,7 @@ pieces = st.sampled_from(
 texts = st.lists(pieces, max_size=60).map("".join)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_nothing_is_lost_and_nothing_is_doubled_but_the_breadcrumb(text):
     lead = text.strip().partition("\n")[0].strip()
@@ -113,6 +114,7 @@ def test_nothing_is_lost_and_nothing_is_doubled_but_the_breadcrumb(text):
     assert "".join("".join(bodies).split()) == "".join(text.split())
 
 
+@settings(deadline=None)
 @given(texts, st.sampled_from([4, 12, 40]))
 def test_no_passage_is_larger_than_asked_but_the_last_by_its_tail(text, tokens):
     *passages, last = split_passages(text, characters, tokens) or [""]

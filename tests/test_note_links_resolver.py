@@ -4,7 +4,7 @@ import time
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.note_links.resolver import build_vault, resolve, resolve_links
@@ -154,7 +154,7 @@ def test_an_alias_is_reported_and_never_resolved():
 
 
 def test_links_become_rows_with_target_and_ambiguity():
-    notes = notes_table(("x/N.md", True, []), ("y/N.md", True, ["Al"]), ("s.md", True, []))
+    notes = notes_table(("x/N.md", True, []), ("y/N.md", True, ["Al"]), ("s.md", True, ["Al"]))
     source = {"version_id": "s.md@2", "note_id": "s.md"}
     raw = raw_table(
         {**source, "ordinal": 1, "target": "", "heading": "H"},
@@ -223,6 +223,7 @@ _PATH = st.lists(st.sampled_from(["a", "B", "b", "Note", "é"]), min_size=1, max
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_PATH, unique=True, max_size=8), _PATH, _PATH)
 def test_the_rules_hold_on_any_small_vault(paths, target, source):
     notes = [f"{path}.md" for path in paths]
@@ -241,6 +242,7 @@ def test_the_rules_hold_on_any_small_vault(paths, target, source):
         ) == len(best) + len(".md")
 
 
+@settings(deadline=None)
 @given(
     st.text(), st.text(), st.sampled_from(["wikilink", "markdown", "embed", "image", "property"])
 )

@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.notes.decoding import decode
@@ -38,6 +38,7 @@ def test_a_note_is_decoded_whatever_wrote_it(data, text, encoding, codes):
     assert [finding.code for finding in decoded.findings] == codes
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_give_text_that_a_table_can_hold(data):
     text = decode(data).text
@@ -46,6 +47,7 @@ def test_any_bytes_give_text_that_a_table_can_hold(data):
     assert text.encode().decode() == text
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
 def test_utf8_comes_back_unchanged(text):
     assert decode(text.encode()).text == text

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.notes.front_matter import read_front_matter, split_front_matter
@@ -140,6 +140,7 @@ def test_links_in_properties_have_their_property_and_their_bytes():
     ]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_front_matter_is_read_without_an_error(yaml):
     read = read_front_matter(f"---\n{yaml}\n---\nbody")
@@ -147,12 +148,14 @@ def test_any_front_matter_is_read_without_an_error(yaml):
     assert all(each.name is not None and each.value for each in read.properties)
 
 
+@settings(deadline=None)
 @given(st.text("ab:[]{}\"'-#,& *!|>\n\t [[]]", max_size=80))
 def test_yaml_shaped_nonsense_is_read_without_an_error(yaml):
     read_front_matter(f"---\n{yaml}\n---\nbody")
     read_lines(yaml)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.from_regex("[a-z]{1,8}", fullmatch=True), st.text("abc déf:", min_size=1))
 )

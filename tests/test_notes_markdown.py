@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.notes.markdown import read_body
@@ -227,6 +227,7 @@ def test_a_target_is_split_at_its_first_hash(target):
     assert tuple(split_target(target)) == expected[target]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read_and_every_range_is_a_link(text):
     data = text.encode()
@@ -237,6 +238,7 @@ def test_any_text_is_read_and_every_range_is_a_link(text):
         assert raw.endswith(("]", ")", ">"))
 
 
+@settings(deadline=None)
 @given(st.text("[]()|#^!%`$:<>-*_\\ \n\tab1é", max_size=80))
 def test_markdown_shaped_nonsense_is_read_without_an_error(text):
     read_body(text)
@@ -256,6 +258,7 @@ _ORACLE = re.compile(r"\[\[([^\[\]|#]+)")
 _TAG_ORACLE = re.compile(r"(?<!\S)#(\S+)")
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(_PIECE, min_size=1, max_size=6).map(" ".join), max_size=8))
 def test_every_link_and_tag_of_a_simple_note_is_found(paragraphs):
     text = "\n\n".join(f"x {line}" for line in paragraphs)
@@ -264,6 +267,7 @@ def test_every_link_and_tag_of_a_simple_note_is_found(paragraphs):
     assert tags(text) == list(dict.fromkeys(x.lower() for x in _TAG_ORACLE.findall(text)))
 
 
+@settings(deadline=None)
 @given(
     st.lists(_PIECE, min_size=1, max_size=8).map(" ".join), st.sampled_from(["\n", "\r\n", "\r"])
 )

@@ -94,15 +94,20 @@ def turn_parts(
 ) -> list[Part]:
     """Return each turn as one part, or as its blocks where it is too large for a chunk."""
     parts: list[Part] = []
-    for block, is_fresh in _at_turns(blocks, {turn.start for turn in turns}):
-        cut = cut_block(body, block, largest, counter)
+    turn: list[Part] = []
+    for block, is_fresh in _at_turns(blocks, {each.start for each in turns}):
         if is_fresh:
-            cut[0] = replace(cut[0], is_fresh=True)
-        elif parts and len(cut) == 1 and parts[-1].tokens + cut[0].tokens <= largest:
-            both = parts[-1].tokens + cut[0].tokens
-            cut = [replace(parts.pop(), end=block.end, tokens=both, is_heading=False)]
-        parts.extend(cut)
-    return parts
+            parts.extend(_as_one(turn, largest))
+            turn = []
+        turn.extend(cut_block(body, block, largest, counter))
+    return [*parts, *_as_one(turn, largest)]
+
+
+def _as_one(turn: Sequence[Part], largest: int) -> list[Part]:
+    tokens = sum(part.tokens for part in turn)
+    if not turn or tokens > largest:
+        return [replace(part, is_fresh=at == 0) for at, part in enumerate(turn)]
+    return [Part(turn[0].start, turn[-1].end, tokens, is_fresh=True)]
 
 
 def _at_turns(blocks: Sequence[Block], starts: Set[int]) -> Iterator[tuple[Block, bool]]:

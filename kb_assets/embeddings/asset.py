@@ -2,8 +2,7 @@
 
 import dagster as dg
 
-from kb_assets.embeddings.passages import VERSION
-from kb_assets.embeddings.run import run
+from kb_assets.embeddings.run import VERSION, run
 from kb_assets.partitions import FOLDERS
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench

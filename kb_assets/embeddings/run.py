@@ -9,13 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_assets.choices import read_choices, remember_embedder, token_counter
-from kb_assets.embeddings.passages import VERSION
+from kb_assets.embeddings import passages, stage, vectors
 from kb_assets.embeddings.stage import EmbedOutcome, EmbedPlan, embed_missing, plan_passages
 from kb_assets.embeddings.vectors import assemble
 from kb_assets.outcome import Outcome, input_hashes, outcome
 from kb_assets.workbench import Workbench
 from kb_core.errors import EmbedderError
 from kb_core.tokens import TokenCounter
+from kb_search import vectors as search
 from kb_search.vectors import build_vector_arrays
 from resources.caches import EmbeddingCache
 from resources.embedder import Embedder, open_embedder
@@ -24,6 +25,7 @@ from resources.tables import Pointer
 from resources.token_counter import open_token_counter
 
 STAGE = "embeddings"
+VERSION = f"{passages.VERSION}.{stage.VERSION}.{vectors.VERSION}.{search.VERSION}"
 
 
 def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
@@ -81,10 +83,10 @@ def _write(
     inputs: dict[str, str],
     chunks: pa.Table,
 ) -> Pointer:
-    passages, matrix = assemble(plan, cache)
+    rows, matrix = assemble(plan, cache)
     texts = pc.unique(chunks["text_id"])
-    per_text = _passages_per_text(texts, passages)
-    home.store.write("passages", passages, partition=partition, inputs=inputs, code_version=VERSION)
+    per_text = _passages_per_text(texts, rows)
+    home.store.write("passages", rows, partition=partition, inputs=inputs, code_version=VERSION)
     embedded = int(np.count_nonzero(per_text))
     return home.store.write_arrays(
         "vectors",
@@ -97,15 +99,16 @@ def _write(
     )
 
 
-def _passages_per_text(texts: pa.Array, passages: pa.Table) -> np.ndarray:
+def _passages_per_text(texts: pa.Array, rows: pa.Table) -> np.ndarray:
     """Count each text's passages, in the order of the folder's texts; 0 = still pending."""
-    positions = pc.index_in(passages["text_id"], value_set=texts).to_numpy()
+    positions = pc.index_in(rows["text_id"], value_set=texts).to_numpy()
     return np.bincount(positions, minlength=len(texts)).astype(np.int32)
 
 
 def _inputs(home: Home, partition: str, embedder: Embedder) -> dict[str, str]:
     hashes = input_hashes(home, ["chunks"], partition)
-    return {**hashes, "profile": embedder.profile.key()}
+    counter = _counter(home, embedder).name
+    return {**hashes, "profile": embedder.profile.key(), "counter": counter}
 
 
 def _counter(home: Home, embedder: Embedder) -> TokenCounter:

@@ -1,10 +1,10 @@
 """Parse a folder's journaled note versions into tables. Safe to repeat."""
 
-from kb_assets.notes.parser import VERSION, NoteRules, parse_notes
+from kb_assets.notes.parser import VERSION, parse_notes
+from kb_assets.notes.rules import read_rules
 from kb_assets.outcome import Outcome, are_held, run_tables
 from resources.history import History
 from resources.home import Home
-from resources.vault import LocalVault
 
 NAMES = ("notes", "note_links_raw", "note_tags", "findings")
 
@@ -18,7 +18,7 @@ def run(home: Home, partition: str) -> Outcome:
         names=NAMES,
         inputs=_inputs(home, partition),
         code_version=VERSION,
-        make=lambda: vars(parse_notes(_history(home).read(partition), _rules(home))),
+        make=lambda: vars(parse_notes(_history(home).read(partition), read_rules(home))),
     )
 
 
@@ -28,13 +28,8 @@ def is_fresh(home: Home, partition: str) -> bool:
 
 
 def _inputs(home: Home, partition: str) -> dict[str, str]:
-    return {"history": _history(home).state(partition), "rules": _rules(home).digest()}
+    return {"history": _history(home).state(partition), "rules": read_rules(home).digest()}
 
 
 def _history(home: Home) -> History:
     return History(home.data / "history")
-
-
-def _rules(home: Home) -> NoteRules:
-    daily = LocalVault(home.vault_path, home.settings.vault).daily_format()
-    return NoteRules.from_settings(home.settings, [daily] if daily else [])

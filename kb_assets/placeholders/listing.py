@@ -25,7 +25,8 @@ def begin_listing(home: Home, now: dt.datetime) -> Listing:
     _check_not_empty(vault, entries)
     _check_same_vault(home, entries)
     history = History(home.data / "history")
-    home.register_folders(folders_of(entries, home.settings.vault.folder_depth))
+    depth = home.settings.vault.folder_depth
+    home.register_folders({**_folders_of_journal(history, depth), **folders_of(entries, depth)})
     return history.begin(now, home.folders(), drop_file_times=is_one_day(entries))
 
 
@@ -50,6 +51,15 @@ def folders_of(entries: Sequence[Entry], depth: int) -> dict[str, str]:
     """Return partition key -> folder of every folder that holds files, by key."""
     folders = {entry.folder(depth) for entry in entries}
     return {partition_key(folder): folder for folder in sorted(folders)}
+
+
+def _folders_of_journal(history: History, depth: int) -> dict[str, str]:
+    """Return the folders of notes that were seen once: what was said there stays known.
+
+    A home that starts over an old journal would not learn of them from the vault.
+    """
+    notes = (note for partition in history.partitions() for note in history.latest(partition))
+    return folders_of([Entry(note, b"", 0, 0, "local") for note in notes], depth)
 
 
 def is_one_day(entries: Sequence[Entry]) -> bool:
