@@ -55,7 +55,7 @@ class View:
         """The view's vectors that were made with this profile."""
         if profile not in self._scopes:
             fitting = [
-                folder.vectors if folder.vector_profile else None
+                folder.vectors if folder.vector_profile == profile else None
                 for folder in self.folders
             ]
             self._scopes[profile] = VectorScope(fitting, self.counts)

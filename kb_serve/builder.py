@@ -22,7 +22,7 @@ from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
-from kb_serve.run_events import counts_of, failures_of
+from kb_serve.run_events import counts_of, failures_of, was_interrupted
 from resources.builds import Builds
 from resources.embedder import open_embedder
 from resources.home import Home
@@ -154,6 +154,8 @@ class Builder:
             run_config=_QUIET,
             raise_on_error=False,
         )
+        if was_interrupted(result):
+            raise KeyboardInterrupt
         for message in failures_of(result):
             where = self._name(partition) if partition else "vault"
             self.summary.errors.append({"folder": where, "job": job, "message": message})

@@ -6,6 +6,8 @@ from typing import Any
 
 import dagster as dg
 
+_INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
+
 
 def counts_of(result: dg.ExecuteInProcessResult) -> Counter[str]:
     """Add up the whole numbers that the run's assets reported."""
@@ -17,30 +19,31 @@ def counts_of(result: dg.ExecuteInProcessResult) -> Counter[str]:
     return counts
 
 
+def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Tell whether the user or the system asked the run to stop: Dagster makes it a failure."""
+    return any(_INTERRUPTED in message for message in _raw_messages(result))
+
+
 def failures_of(result: dg.ExecuteInProcessResult) -> list[str]:
     """Return each failed step's own message; steps that were only skipped say nothing."""
     return list(_messages(result))
 
 
 def _messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+    for message in _raw_messages(result):
+        # Dagster puts the class's name before the message.
+        name, _, text = message.partition(": ")
+        is_ours = name.startswith(("kb_", "resources.")) and name.endswith("Error")
+        # An unexpected error's text might quote a note: its class alone is shown.
+        yield text if is_ours else f"an unexpected {name}; the run's page has the details"
+
+
+def _raw_messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+    """Yield the innermost cause of each step that failed: `package.Class: text`."""
     for event in result.all_events:
         if not event.is_step_failure:
             continue
         error: Any = event.step_failure_data.error
         while error is not None and error.cause is not None:
             error = error.cause
-        if error is None:
-            yield f"{event.step_key} failed."
-            continue
-        # Dagster puts the class's name before the message, and a line break behind it.
-        name, _, text = error.message.strip().partition(": ")
-        yield (
-            text
-            if name.endswith("Error") and name.startswith(("kb_", "resources."))
-            else (f"{event.step_key} failed: {type_only(error.message)}")
-        )
-
-
-def type_only(message: str) -> str:
-    """Return an unexpected error's class alone: its text might quote a note."""
-    return message.strip().partition(":")[0]
+        yield error.message.strip() if error is not None else "unknown"

@@ -186,6 +186,14 @@ def test_a_long_turn_is_cut_as_text_and_keeps_its_speaker():
     assert max(row["tokens"] for row in rows) <= SMALL.largest_tokens
 
 
+def test_a_turn_that_is_too_large_repeats_nothing_of_the_speaker_before_either():
+    rows = cut(
+        "**Ana:** a b c d e f g\n\n**Bo:** h\n\ni j k l m n o p q", kind="chat", limits=SMALL
+    )
+
+    assert [row["text"][:8] for row in rows][:2] == ["**Ana:**", "**Bo:** "]
+
+
 def test_a_turn_repeats_nothing_of_the_speaker_before():
     rows = cut("**Ana:** a b c d e f\n\n**Bo:** g h i j k l m", kind="chat", limits=SMALL)
 
@@ -207,7 +215,7 @@ def test_one_bold_word_does_not_hide_the_turns():
 def test_headings_inside_an_answer_do_not_divide_it():
     answer = "**Bo:** a\n\n## One\nc\n\n## Two\nd"
 
-    rows = cut(f"**Ana:** e f g h i j k\n\n{answer}", kind="chat", limits=SMALL)
+    rows = cut(f"**Ana:** e f\n\n{answer}", kind="chat", limits=SMALL)
 
     assert answer in [row["text"] for row in rows]
 

@@ -110,6 +110,19 @@ def test_older_versions_are_outside_the_view(tmp_path):
     assert view.keyword.weights(["100", "120"]).keys() == {"120"}
 
 
+def test_an_older_version_with_the_same_text_is_not_found_beside_the_present_one(tmp_path):
+    versions = [
+        MadeChunk("a/n.md", "apples", version=2),
+        MadeChunk("a/n.md", "apples", is_current=False),
+    ]
+    publish(tmp_path, {"a": versions})
+    view = View.over(PublishedBuild.open(tmp_path))
+
+    rows, _ = view.rows_of(view.counts[0].nonzero()[0])
+
+    assert rows.tolist() == [0]
+
+
 def test_chunks_with_the_same_text_are_counted_and_found_each(tmp_path):
     twins = [MadeChunk(f"a/{name}/twin.md", "apples") for name in ("x", "y")]
     publish(tmp_path, {"a": [*twins, MadeChunk("a/other.md", "pears")]})

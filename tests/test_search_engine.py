@@ -124,13 +124,13 @@ def test_the_same_question_gives_the_same_bytes(home):
 
 
 def test_ties_are_broken_by_chunk_id(tmp_path):
-    twins = [MadeChunk(f"a/{name}/twin.md", "apples", [1, 0, 0, 0]) for name in "zyx"]
+    twins = [MadeChunk(f"a/{name}/twin.md", "apples", [1, 0, 0, 0]) for name in "hgfedcba"]
     publish(tmp_path, {"a": twins})
 
     ids = [found.best.chunk_id for found in engine(tmp_path).search("apples").results]
 
     assert ids == sorted(ids)
-    assert len(ids) == 3
+    assert len(ids) == 8
 
 
 def test_without_an_embedder_words_answer_and_say_so(home):
@@ -141,6 +141,17 @@ def test_without_an_embedder_words_answer_and_say_so(home):
     assert notes(result) == ["fruit/plum.md"]
     assert result.variant == "keyword"
     assert "pip install" in result.note
+
+
+def test_the_embedder_is_opened_once(home):
+    opened = []
+    made = engine(home)
+    made._open_embedder = lambda settings: opened.append(settings) or Compass()
+
+    made.search("plums")
+    made.search("pears")
+
+    assert len(opened) == 1
 
 
 def test_an_embedder_that_stops_answering_is_asked_again(home):
@@ -158,6 +169,15 @@ def test_vectors_of_another_profile_are_never_mixed_in(home):
     assert notes(result) == []
     assert "other-4" in result.note
     assert PROFILE in result.note
+
+
+def test_only_folders_of_the_embedders_profile_take_part_by_meaning(tmp_path):
+    publish(tmp_path, {"fruit": FRUIT, "tools": TOOLS}, {"tools": "other-4"})
+
+    result = engine(tmp_path).search("Birnen")
+
+    assert {note.split("/")[0] for note in notes(result)} == {"fruit"}
+    assert "1 of 2 folders" in result.note
 
 
 def test_a_folder_without_vectors_takes_part_by_its_words(tmp_path):

@@ -31,6 +31,20 @@ def test_one_rare_word_beats_a_frequent_one_many_times():
     assert "Snowflake" in best_quote(text, {"the": 0.1, "snowflake": 4.0})
 
 
+def test_of_equal_stretches_the_first_is_quoted():
+    text = FILLER * 9 + "The first cat. " + FILLER * 9 + "The second cat. " + FILLER * 9
+
+    assert "first" in best_quote(text, {"cat": 1.0})
+
+
+def test_words_far_apart_do_not_add_up():
+    text = "Gamma, delta. " + FILLER * 9 + "Alpha. " + FILLER * 9 + "Beta. " + FILLER * 9
+
+    quote = best_quote(text, {"alpha": 5.0, "beta": 5.0, "gamma": 4.0, "delta": 4.0})
+
+    assert quote.startswith("Gamma, delta.")
+
+
 def test_accents_and_case_do_not_hide_a_word():
     assert "Ångström" in best_quote(FILLER * 20 + "By Ångström. " + FILLER * 20, {"angstrom": 1.0})
 
@@ -45,7 +59,7 @@ def test_a_text_without_spaces_is_quoted_around_the_words():
 
 
 def test_a_word_inside_another_is_not_the_word():
-    text = FILLER * 20 + "A cat sat. " + "Concatenation. " * 40
+    text = "Concatenation. " * 40 + "A cat sat. " + "Concatenation. " * 40
 
     assert "A cat sat." in best_quote(text, {"cat": 1.0})
 

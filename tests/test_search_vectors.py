@@ -72,9 +72,12 @@ def test_other_folders_change_not_one_bit(folders, seed):
 
 @pytest.mark.parametrize("dims", [DIMS, 1024, 2100])
 def test_held_and_converted_codes_give_the_same_bits_and_are_exact(dims):
-    vectors, matrix = folder(3, [1] * 50, dims, HeldBytes(10**9))
-    query = np.rint(unit(np.random.default_rng(4), 1, dims)[0] * 127 * 5)
-    codes = build_vector_arrays(np.ones(50, np.int64), matrix)["codes"].astype(np.int64)
+    chance = np.random.default_rng(3)
+    # All of one sign, so that the sums grow as large as they can.
+    arrays = build_vector_arrays(np.ones(50), chance.uniform(0.8, 1, (50, dims)))
+    vectors = Vectors(arrays, HeldBytes(10**9))
+    query = np.rint(chance.uniform(100, 127, dims))
+    codes = arrays["codes"].astype(np.int64)
 
     first, second, third = (vectors.dots(query.astype(np.float32)) for _ in range(3))
 
@@ -94,13 +97,14 @@ def test_codes_beyond_the_budget_are_not_kept():
 
 
 def test_the_best_are_found_among_many():
-    vectors, matrix = folder(5, [1] * 3000, 64)
+    passages = [1, 2, 3] * 500
+    vectors, matrix = folder(5, passages, 64)
     query = unit(np.random.default_rng(6), 1, 64)[0]
 
-    docs, _ = VectorScope([vectors], [np.ones(3000)]).best(query, 100)
+    docs, _ = VectorScope([vectors], [np.ones(len(passages))]).best(query, 100)
 
-    exact = matrix.astype(np.float64) @ query.astype(np.float64)
-    assert set(np.argsort(-exact)[:50].tolist()) <= set(docs.tolist())
+    exact = brute_force(matrix, passages, query)
+    assert set(sorted(exact, key=exact.__getitem__)[-50:]) <= set(docs.tolist())
     assert len(docs) == 100
 
 

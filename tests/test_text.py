@@ -35,6 +35,7 @@ han = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x4FFF), min_siz
         ("McDonald’s", ["mc", "donald", "mcdonald"]),
         ("U.S.", ["u", "s", "us"]),
         ("a+b # c", ["a", "b", "c"]),
+        ("-".join(["abcdefgh"] * 9), ["abcdefgh"] * 9),
     ],
 )
 def test_a_name_is_found_by_its_parts_and_whole(text, tokens):

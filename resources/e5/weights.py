@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -168,7 +169,7 @@ def _cut(blob: bytes, offsets: NDArray[np.uint32]) -> list[str]:
     text = blob.decode("utf-8")
     is_start = (np.frombuffer(blob, np.uint8) & 0xC0) != 0x80
     characters = np.concatenate([[0], np.cumsum(is_start)])[offsets].tolist()
-    return [text[start:end] for start, end in zip(characters, characters[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(characters)]
 
 
 def _unpack(blocks: NDArray[np.uint8]) -> Floats:

@@ -31,11 +31,18 @@ class MadeChunk:
     version: int = 1
 
 
-def publish(home: Path, folders: Mapping[str, Sequence[MadeChunk]], profile: str = PROFILE) -> str:
-    """Write and publish a build with these folders; a folder without vectors has no index."""
+def publish(
+    home: Path,
+    folders: Mapping[str, Sequence[MadeChunk]],
+    profiles: Mapping[str, str] | None = None,
+) -> str:
+    """Write and publish a build with these folders; a folder without vectors has no index.
+
+    `profiles` names a folder's profile where it is another than PROFILE.
+    """
     store = TableStore(home / "data" / "store")
     entries = {
-        partition_key(path): _entry(store, path, chunks, profile)
+        partition_key(path): _entry(store, path, chunks, (profiles or {}).get(path, PROFILE))
         for path, chunks in folders.items()
     }
     manifest = {"format": FORMAT, "settings": {}, "folders": entries, "vault": {"artifacts": {}}}
