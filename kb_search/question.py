@@ -1,8 +1,9 @@
 """What a question is looked up by: its keywords without the words that only make it a question.
 
-Pure. Leaving these words out lifted the mean reciprocal rank on two of five development sets by
-0.03 and 0.06 and lowered it on none by more than 0.002; other languages rely on the keyword
-weights alone, which already value rare words above frequent ones.
+Pure. Leaving these words out lifted the mean reciprocal rank of two development sets of six by
+0.03 and 0.06 and cost the others at most 0.01. Other languages rely on the keyword weights alone,
+which value rare words above frequent ones. A repeated word counts once: counting repeats was 0.002
+better in recall@5 and 0.002 worse in reciprocal rank, which is nothing.
 """
 
 import re

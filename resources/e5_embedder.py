@@ -65,7 +65,7 @@ def is_installed() -> bool:
 def _profile() -> EmbedderProfile:
     """Describe what decides the vectors. Raises EmbedderMissingError without onnxruntime."""
     try:
-        version = metadata.version(_ENGINE)
+        version = _minor_version(metadata.version(_ENGINE))
     except metadata.PackageNotFoundError:
         raise EmbedderMissingError(
             "The embedded model needs the package onnxruntime. "
@@ -85,6 +85,15 @@ def _profile() -> EmbedderProfile:
         weights_digest=DIGEST,
         recipe=f"graph {VERSION}, feed {RECIPE}",
     )
+
+
+def _minor_version(version: str) -> str:
+    """Return the part of a version that a bug fix leaves as it is.
+
+    >>> _minor_version("1.32.4")
+    '1.32'
+    """
+    return ".".join(version.split(".")[:2])
 
 
 def _cores() -> int:

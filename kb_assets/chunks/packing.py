@@ -84,19 +84,19 @@ def _join_leftovers(groups: Sequence[Group], limits: Limits) -> list[Group]:
     sizes: list[int] = []
     for group in groups:
         size = sum(section.tokens for section in group)
-        is_small = bool(sizes) and min(size, sizes[-1]) < limits.smallest_tokens
-        if (
-            is_small
-            and size + sizes[-1] <= limits.largest_tokens
-            and _is_same_date(joined[-1], group[0])
-        ):
-            # Only a leftover reaches for the group after it: that one keeps its own start.
+        if joined and _is_joinable(joined[-1], sizes[-1], group, size, limits):
             joined[-1] = [*joined[-1], *group]
             sizes[-1] += size
         else:
             joined.append(group)
             sizes.append(size)
     return joined
+
+
+def _is_joinable(before: Group, size_before: int, group: Group, size: int, limits: Limits) -> bool:
+    is_small = min(size_before, size) < limits.smallest_tokens
+    is_fitting = size_before + size <= limits.largest_tokens
+    return is_small and is_fitting and _is_same_date(before, group[0])
 
 
 def _is_same_date(group: Group, section: SizedSection) -> bool:

@@ -1,0 +1,1 @@
+"""How a build is judged: questions, measures and significance, without a language model."""
