@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import percentile, progress, report
 from benchmarks.question_sets import (
     Question,
     corpus_file,
@@ -25,6 +24,7 @@ from benchmarks.question_sets import (
     questions_file,
     write_vault,
 )
+from benchmarks.report import percentile, progress, report
 from eval_assets.metrics import mean, measures
 from eval_assets.significance import sign_test
 from kb_core.ids import bytes_hash

@@ -145,7 +145,12 @@ class Folder:
         return arrays
 
     def _path(self, artifact: str, name: str) -> Path:
-        return self._store / self._artifacts[artifact]["files"][name]
+        try:
+            return self._store / self._artifacts[artifact]["files"][name]
+        except KeyError:
+            raise StoreError(
+                f"Folder {self.path!r} of this build has no {artifact!r}. Run `kb build`."
+            ) from None
 
     def _check(self) -> None:
         needed = [("chunks", "table"), *(("keyword_index", name) for name in KEYWORD_ARRAYS)]

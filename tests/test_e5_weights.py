@@ -84,7 +84,7 @@ def test_one_changed_bit_is_found_by_the_check(copy):
 
 
 def test_a_missing_file_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(EmbedderError, match="gone.bin cannot be read"):
+    with pytest.raises(EmbedderError, match=r"gone\.bin cannot be read"):
         WeightFile(tmp_path / "gone.bin")
 
 

@@ -94,6 +94,17 @@ def test_a_build_of_another_format_is_refused(home):
         PublishedBuild.open(home)
 
 
+def test_a_folder_without_its_keyword_index_is_refused(home):
+    builds = Builds(home / "data")
+    manifest = builds.read(builds.current())
+    for folder in manifest["folders"].values():
+        del folder["artifacts"]["keyword_index"]
+    builds.publish(builds.write(manifest))
+
+    with pytest.raises(StoreError, match="keyword_index"):
+        PublishedBuild.open(home)
+
+
 def test_opening_reads_no_folder(home):
     build = PublishedBuild.open(home)
 

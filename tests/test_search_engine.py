@@ -11,6 +11,7 @@ from kb_core.errors import EmbedderDownError, EmbedderMissingError, SettingsErro
 from kb_core.settings import Settings, VaultSettings
 from kb_search.build import PublishedBuild
 from kb_search.engine import Engine
+from kb_search.hybrid import LEG_CHUNKS
 from tests.standins.small_build import PROFILE, MadeChunk, publish
 
 SETTINGS = Settings(vault=VaultSettings(path="notes/My vault"))
@@ -233,6 +234,19 @@ def test_notes_are_limited_and_chunks_of_one_note_stay_together(tmp_path):
     assert max(len(found.chunks) for found in result.results) <= 3
 
 
+@pytest.mark.parametrize("variant", ["keyword", "vector", "hybrid"])
+def test_one_long_note_does_not_crowd_out_the_others(tmp_path, variant):
+    near, far = [1, 0, 0, 0], [0.6, 0.8, 0, 0]
+    long = [MadeChunk("a/long.md", f"apples apples {at}", near) for at in range(2 * LEG_CHUNKS)]
+    short = [MadeChunk(f"a/{at:02d}.md", f"one apples {at}", far) for at in range(30)]
+    publish(tmp_path, {"a": [*long, *short]})
+
+    result = engine(tmp_path, Compass((1, 0, 0, 0))).search("apples", variant=variant)
+
+    assert len(result.results) == 20
+    assert notes(result)[0] == "a/long.md"
+
+
 @pytest.mark.parametrize(("folders", "variant"), [(["nowhere"], "hybrid"), (None, "magic")])
 def test_what_does_not_exist_is_refused(home, folders, variant):
     with pytest.raises(SettingsError):
@@ -245,6 +259,7 @@ import sys
 from pathlib import Path
 from kb_core.settings import EmbedderSettings, Settings
 from kb_search.engine import Engine
+from kb_search.hybrid import LEG_CHUNKS
 settings = Settings(embedder=EmbedderSettings(engine="none"))
 result = Engine.open(Path({str(home)!r}), settings).search("apple pears")
 assert result.results and result.note

@@ -96,6 +96,12 @@ def test_counts_are_those_of_the_tokens(text):
 
 
 @settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=126)))
+def test_one_foreign_letter_changes_nothing_for_the_rest(text):
+    assert keyword_tokens(f"{text} é") == [*keyword_tokens(text), "e"]
+
+
+@settings(deadline=None)
 @given(st.text())
 def test_fold_is_settled_after_one_time(text):
     assert fold(fold(text)) == fold(text)

@@ -41,6 +41,7 @@ def prune(as_json: bool, home: str | None) -> None:
     """
     from kb_assets.placeholders.listing import folders_of
     from kb_serve.dagster_instance import open_instance, unregister
+    from resources.history import History
     from resources.home import Home
     from resources.vault import LocalVault
 
@@ -49,6 +50,7 @@ def prune(as_json: bool, home: str | None) -> None:
     there = folders_of(vault.list(), opened.settings.vault.folder_depth)
     gone = {key: path for key, path in opened.folders().items() if key not in there}
     with open_instance(opened) as instance:
+        History(opened.data / "history").prune(gone)
         unregister(instance, opened, gone)
     if as_json:
         emit({"pruned": sorted(gone.values())})
