@@ -9,6 +9,7 @@ others. Prints the table of `resources/e5/smoothing.py` to stderr.
 
 import argparse
 import random
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from resources.e5.graph import SITES, build_graph
 from resources.e5.loaded import load_tokenizer, load_weights
 from resources.e5.onnx_writer import GraphWriter
 from resources.e5.product import integer_product
-from resources.e5.smoothing import LOUD, smoothing
+from resources.e5.smoothing import TABLE, smoothing
 from resources.e5.weights import LAYERS, Floats
 from resources.embedder import unit_vectors
 
@@ -31,21 +32,20 @@ _PERCENTILES = (95, 98, 99, 99.5, 99.8)
 _SITES = (("qkv", "fi", "fo"), ("qkv", "ao", "fi", "fo"))
 # Errors of two choices differ by chance as much as this; of equal ones the shorter table wins.
 _AS_GOOD = 1.05
+_LINE = 96  # characters
 _TOPS = {f"l{layer}.{site}": width for layer in range(LAYERS) for site, width in SITES.items()}
-
-Loud = dict[str, dict[int, int]]
 
 
 def main() -> None:
     """Measure, choose and print one JSON line."""
     parser = argparse.ArgumentParser(description="Choose the smoothing of the embedded model.")
     parser.add_argument("--sets", type=Path, default=Path(DEFAULT_FOLDER))
-    parser.add_argument("--passages", type=int, default=40)
+    parser.add_argument("--passages", type=int, default=80)
     options = parser.parse_args()
     extremes = measure(_passages(options.sets, _MEASURED_ON, options.passages))
     chosen, figures = _choose(extremes, _passages(options.sets, _CHOSEN_ON, options.passages))
-    figures["is_table_up_to_date"] = float(chosen == LOUD)
-    progress("\n".join(f'    "{name}": {powers},' for name, powers in chosen.items()))
+    figures["is_table_up_to_date"] = float(chosen.split() == TABLE.split())
+    progress(chosen)
     report("calibrate_e5", {key: round(value, 6) for key, value in figures.items()}, AIMS)
 
 
@@ -61,36 +61,39 @@ def measure(texts: list[str]) -> dict[str, Floats]:
     return extremes
 
 
-def loud_channels(extremes: Mapping[str, Floats], percentile: float, sites: tuple) -> Loud:
-    """Return the channels above the percentile, each with the power of two that covers it."""
-    found: Loud = {}
+def loud_channels(extremes: Mapping[str, Floats], percentile: float, sites: tuple) -> str:
+    """Return the table of the channels above the percentile, with the powers that cover them."""
+    lines = []
     for name, tops in extremes.items():
         if name.partition(".")[2] in sites:
             powers = np.ceil(np.log2(tops / np.percentile(tops, percentile))).astype(int)
-            found[name] = {int(row): int(powers[row]) for row in np.flatnonzero(powers > 0)}
-    return {name: powers for name, powers in found.items() if powers}
+            loud = [f"{channel}:{powers[channel]}" for channel in np.flatnonzero(powers > 0)]
+            lines += textwrap.wrap(" ".join([name, *loud]), _LINE, subsequent_indent="    ")
+    return "\n".join(lines)
 
 
-def _choose(extremes: Mapping[str, Floats], texts: list[str]) -> tuple[Loud, dict[str, float]]:
+def _choose(extremes: Mapping[str, Floats], texts: list[str]) -> tuple[str, dict[str, float]]:
     exact = _vectors(build_graph(load_weights(), float_product), texts)
-    tried: list[tuple[float, Loud]] = []
-    figures = {"error_of_none": _error({}, texts, exact)}
+    figures = {"error_of_none": _error("", texts, exact)}
+    tried: list[tuple[float, str]] = []
     for sites in _SITES:
         for percentile in _PERCENTILES:
-            loud = loud_channels(extremes, percentile, sites)
-            tried.append((_error(loud, texts, exact), loud))
-            progress(f"{percentile} {' '.join(sites)}: {_count(loud)} channels, {tried[-1][0]:.6f}")
+            table = loud_channels(extremes, percentile, sites)
+            tried.append((_error(table, texts, exact), table))
+            progress(f"{percentile} {' '.join(sites)}: {_count(table)}, {tried[-1][0]:.6f}")
     bound = _AS_GOOD * min(error for error, _ in tried)
-    error, chosen = min(
-        ((error, loud) for error, loud in tried if error <= bound),
-        key=lambda pair: (_count(pair[1]), pair[0]),
-    )
+    as_good = [pair for pair in tried if pair[0] <= bound]
+    error, chosen = min(as_good, key=lambda pair: (_count(pair[1]), pair[0]))
     return chosen, figures | {"error_of_chosen": error, "channels": float(_count(chosen))}
 
 
-def _error(loud: Loud, texts: list[str], exact: Floats) -> float:
+def _count(table: str) -> int:
+    return table.count(":")
+
+
+def _error(table: str, texts: list[str], exact: Floats) -> float:
     """Return the mean of 1 - cosine between 8-bit and 32-bit vectors."""
-    graph = build_graph(load_weights(), integer_product(smoothing(loud)))
+    graph = build_graph(load_weights(), integer_product(smoothing(table)))
     return float(1 - np.mean(np.sum(_vectors(graph, texts) * exact, axis=1, dtype=np.float64)))
 
 
@@ -101,10 +104,6 @@ def _vectors(graph: bytes, texts: list[str]) -> Floats:
 
 def _encoder(graph: bytes) -> Encoder:
     return Encoder(load_weights(), load_tokenizer(), graph)
-
-
-def _count(loud: Loud) -> int:
-    return sum(map(len, loud.values()))
 
 
 def _passages(folder: Path, name: str, count: int) -> list[str]:

@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from kb_core.errors import BusyError
 from kb_serve.dagster_instance import open_instance
 from resources.home import Home
 from resources.ports import is_free
 
-_STOP_SECONDS = 10.0
+_ASK_SECONDS = 5.0
 
 
 def serve(home: Home, port: int) -> int:
@@ -33,6 +34,8 @@ def serve(home: Home, port: int) -> int:
         "--port",
         str(port),
     ]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Its own group: `dagster dev` leaves its children behind when only it is told to stop.
     process = subprocess.Popen(command, start_new_session=True)
     try:
@@ -45,12 +48,21 @@ def serve(home: Home, port: int) -> int:
 
 def _stop(process: subprocess.Popen) -> None:
     """End the page, the daemon and their code servers: ask first, then insist."""
-    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, sign)
-        except ProcessLookupError:
+    for sign, seconds in ((signal.SIGINT, _ASK_SECONDS), (signal.SIGTERM, _ASK_SECONDS)):
+        if not _signal(process, sign):
             return
-        try:
-            process.wait(_STOP_SECONDS / 2)
-        except subprocess.TimeoutExpired:
-            continue
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and _signal(process, 0):
+            process.poll()  # takes the leader's status, so that it stops being there
+            time.sleep(0.1)
+    _signal(process, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(process: subprocess.Popen, sign: int) -> bool:
+    """Send a signal to the whole group; tell whether anybody is left in it."""
+    try:
+        os.killpg(process.pid, sign)
+    except ProcessLookupError:
+        return False
+    return True

@@ -6,7 +6,8 @@ what was said before, and a rebuild gives the same bytes. Rows of one listing ca
 content: one is there whole or not at all.
 
 The layout is `versions/<partition>/<hash>.parquet`, `listing.json` (the listing under way or the
-last one), `pruned.json` (folders the user let go), and nothing that names this machine, so a copied journal gives the same build.
+last one), `pruned.json` (folders the user let go), and nothing that names this machine, so that a
+copied journal gives the same build.
 """
 
 import datetime as dt
@@ -25,7 +26,6 @@ from kb_core.errors import StoreError
 from kb_core.ids import bytes_hash, combined
 from resources.atomic_files import write_atomically
 from resources.tables import read_parquet
-
 
 _PRUNED = "pruned.json"
 

@@ -21,4 +21,4 @@ def embeddings(
 ) -> dg.MaterializeResult:
     """A vector for each passage, so that a question finds what is said in other words."""
     outcome, note = run(bench, context.partition_key)
-    return stage_result(outcome, note=note)
+    return stage_result(outcome, note=note or "none")
