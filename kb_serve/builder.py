@@ -22,9 +22,11 @@ from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
+from kb_serve.output import duration
 from kb_serve.run_events import counts_of, failures_of, was_interrupted
+from kb_serve.vector_time import is_worth_saying, passages_per_second, pending_passages
 from resources.builds import Builds
-from resources.embedder import open_embedder
+from resources.embedder import Embedder, open_embedder
 from resources.home import Home
 
 # The first folder is published at once, so that searching can begin; later ones at intervals,
@@ -125,17 +127,31 @@ class Builder:
         except EmbedderError as problem:
             self.summary.note = f"No vectors: {problem}"
             return
-        for partition in newest_first(self._home, partitions):
+        waiting = [
+            partition
+            for partition in newest_first(self._home, partitions)
+            if not vectors_are_fresh(self._home, partition, embedder)
+        ]
+        self._say_how_long(waiting, embedder)
+        for partition in waiting:
             if self._bench.is_time_up():
                 break
-            if vectors_are_fresh(self._home, partition, embedder):
-                continue
             self.summary.counts.update(self._job(instance, VECTORS, partition))
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()
         if not vault_is_fresh(self._home):
             self._job(instance, PUBLISH)
+
+    def _say_how_long(self, waiting: Sequence[str], embedder: Embedder) -> None:
+        passages = pending_passages(self._home, waiting, embedder)
+        if not is_worth_saying(passages) or self._bench.is_time_up():
+            return
+        seconds = passages / passages_per_second(embedder)
+        self._say(
+            f"  vectors: about {passages:,} passages by {embedder.profile.name}, "
+            f"about {duration(seconds)}. Words can be searched meanwhile."
+        )
 
     def _has_fresh_words(self, partition: str) -> bool:
         """Look before starting a run; whatever goes wrong here goes wrong in the run, and tells."""

@@ -10,9 +10,9 @@ from kb_core.settings import find_home, read_settings
 
 # Each asks for a dated fact of the sample's company; the answers are found, not written here.
 QUESTIONS = (
-    "What does Kiln Care cost per month now, and since which date?",
-    "How much did Yolanda Prieur finally put in, and for what share?",
-    "When does Lorrimer lose its sole right to sell our kilns in Germany?",
+    "Who tested the bricks from Albera, and how many cracked?",
+    "Why did the tour with a kiln in a van never happen?",
+    "What was decided about building the controller ourselves?",
 )
 
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,12 @@ from typing import Any
 from kb_core.errors import EmbedderError
 from kb_core.tokens import RegexTokenCounter
 from kb_serve.languages import language_of
+from kb_serve.vector_time import passages_per_second
 from resources.embedder import open_embedder
 from resources.home import Home
 from resources.vault import Entry, LocalVault
 
 _SAMPLE_NOTES = 200
-_TRIAL_PASSAGE = "Minutes of the meeting about the price of the new product. " * 17  # ~200 tokens
 _PASSAGE_TOKENS = 200
 
 
@@ -103,10 +102,7 @@ def _try_embedder(home: Home) -> tuple[str, str, float]:
     """Return the embedder's name, what is wrong with it, and passages per second."""
     try:
         embedder = open_embedder(home.settings.embedder)
-        embedder.embed_passages([_TRIAL_PASSAGE])  # loads the weights
-        start = time.perf_counter()
-        embedder.embed_passages([_TRIAL_PASSAGE] * 4)
-        return embedder.profile.name, "", 4 / (time.perf_counter() - start)
+        return embedder.profile.name, "", passages_per_second(embedder)
     except EmbedderError as problem:
         return "", str(problem), 0.0
 

@@ -1,0 +1,45 @@
+"""How long the vectors will take on this machine, said before they are begun."""
+
+import time
+from collections.abc import Sequence
+
+import pyarrow.compute as pc
+
+from resources.embedder import Embedder
+from resources.home import Home
+
+_TRIAL = "Minutes of the meeting about the price of the new product. " * 17  # about 200 tokens
+_TRIALS = 4
+# Fewer passages than this are done before a trial would have told how long they take.
+_WORTH_A_TRIAL = 50
+
+
+def pending_passages(home: Home, partitions: Sequence[str], embedder: Embedder) -> int:
+    """Estimate how many passages the folders without complete vectors still need, at most.
+
+    Texts that the cache holds from before count too: looking each up would take as long.
+    """
+    return sum(_passages(home, partition, embedder) for partition in partitions)
+
+
+def _passages(home: Home, partition: str, embedder: Embedder) -> int:
+    if home.store.pointer("chunks", partition) is None:
+        return 0
+    chunks = home.store.read("chunks", partition, ["text_id", "tokens"])
+    size = embedder.profile.passage_tokens
+    if size is None:
+        return int(pc.count_distinct(chunks["text_id"]).as_py())
+    return sum(max(1, round(tokens / size)) for tokens in chunks["tokens"].to_pylist())
+
+
+def passages_per_second(embedder: Embedder) -> float:
+    """Embed a few made-up passages and return the speed. Raises EmbedderError."""
+    embedder.embed_passages([_TRIAL])  # loads the weights
+    start = time.perf_counter()
+    embedder.embed_passages([_TRIAL] * _TRIALS)
+    return _TRIALS / (time.perf_counter() - start)
+
+
+def is_worth_saying(passages: int) -> bool:
+    """Tell whether the work is long enough to say how long it takes."""
+    return passages >= _WORTH_A_TRIAL
