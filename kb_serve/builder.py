@@ -18,6 +18,7 @@ from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
 from kb_core.errors import EmbedderError, KbError, NotBuiltError, SettingsError
+from kb_core.ids import partition_key
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
@@ -28,6 +29,7 @@ from kb_serve.vector_time import is_worth_saying, passages_per_second, pending_p
 from resources.builds import Builds
 from resources.embedder import Embedder, open_embedder
 from resources.home import Home
+from resources.vault import LocalVault
 
 # The first folder is published at once, so that searching can begin; later ones at intervals,
 # because each publishing is a run of about half a second.
@@ -192,13 +194,13 @@ class Builder:
         return [by_path[_path(folder)] for folder in self._wanted]
 
     def _sizes(self) -> Counter[str]:
-        """Return each folder's notes as last listed; a small folder answers first."""
-        return Counter(
-            {
-                key: pointer.rows if (pointer := self._home.store.pointer("files", key)) else 0
-                for key in self._home.folders()
-            }
-        )
+        """Return the bytes of each folder's notes: a small folder answers first."""
+        settings = self._home.settings.vault
+        sizes: Counter[str] = Counter()
+        for entry in LocalVault(self._home.vault_path, settings).list():
+            if entry.is_note:
+                sizes[partition_key(entry.folder(settings.folder_depth))] += entry.size
+        return sizes
 
     def _name(self, partition: str) -> str:
         return self._home.folders().get(partition, partition) or "(root)"
