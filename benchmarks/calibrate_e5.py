@@ -4,7 +4,8 @@
 
 Extremes are measured on one set with 32-bit products, the choice is made on a second set, by
 how far 8-bit vectors turn away from 32-bit ones; `benchmarks.embedder --quality` reports on
-others. Prints the table of `resources/e5/smoothing.py` to stderr.
+others. Prints the table of `resources/e5/smoothing.py` to stderr. A new table is a new graph, whose
+digest stands in `resources/e5/graph_file.py`, and new vectors.
 """
 
 import argparse

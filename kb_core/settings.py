@@ -6,19 +6,32 @@ environment alone. A wrong value fails at start with the key, the value and what
 
 import os
 import tomllib
+import unicodedata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
+from pydantic_settings import (
+    SettingsError as UnreadableError,
+)
 
 from kb_core.errors import SettingsError
 
 FILE_NAME = "kb.toml"
+
+
+def _composed(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
+
+
+# A place inside the vault, spelled as notes are known by. A path copied out of the macOS Finder
+# is decomposed: without this a rule `private = true` for `Café` would hold for no note.
+InVault = Annotated[str, AfterValidator(_composed)]
 
 
 class _Section(BaseModel):
@@ -30,7 +43,7 @@ class VaultSettings(_Section):
 
     path: str = "data/sample_vault"
     folder_depth: int = Field(default=1, ge=1, le=4)
-    ignore: tuple[str, ...] = ()
+    ignore: tuple[InVault, ...] = ()
     max_note_mb: float = Field(default=10, gt=0, le=1000)
     mass_loss_share: float = Field(default=0.2, gt=0, le=1)
 
@@ -49,7 +62,7 @@ class FolderRule(_Section):
     A note cannot lift `private`: who shares a folder rule is safe from one note's slip.
     """
 
-    path: str
+    path: InVault
     kind: str | None = None
     tenant: str | None = None
     readers: tuple[str, ...] | None = None
@@ -59,7 +72,7 @@ class FolderRule(_Section):
 class EgressSettings(_Section):
     """Which folders may be sent to a hosted model: none unless listed."""
 
-    allow: tuple[str, ...] = ()
+    allow: tuple[InVault, ...] = ()
 
 
 class ChunkSettings(_Section):
@@ -122,17 +135,24 @@ def read_settings(home: Path) -> Settings:
     """Read a home's kb.toml. Raises SettingsError with the key, the value and what is allowed."""
     path = home / FILE_NAME
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        values: dict[str, Any] = tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError(
             f"{path} is missing. Run `kb init VAULT --home {home}` to write one."
         ) from None
+    except OSError as problem:
+        raise SettingsError(f"{path} cannot be read: {problem.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise SettingsError(f"{path} is not valid TOML: {problem}. Mend that line.") from None
     try:
         return Settings(**values)
     except ValidationError as problem:
         raise SettingsError(f"{path}: {_explain(problem)}") from None
+    except UnreadableError as problem:  # KB_VAULT=~/notes instead of KB_VAULT__PATH
+        raise SettingsError(
+            f"A KB_ variable of the environment cannot be used: {problem}. Name one key, as in "
+            "KB_VAULT__PATH; a list is written as JSON."
+        ) from None
 
 
 def _explain(problem: ValidationError) -> str:

@@ -96,8 +96,9 @@ class Vectors:
         self._scans += 1
         # Converting costs more than one scan saves; from the second on, keeping halves its CPU.
         if self._scans == 2 and self._budget.take(4 * self._codes.size):
-            self._held = _on_whole_pages(self._codes.shape)
-            self._held[:] = self._codes
+            held = _on_whole_pages(self._codes.shape)
+            held[:] = self._codes
+            self._held = held  # filled first: another thread may be asking
         if self._held is not None:
             yield slice(None), self._held
             return

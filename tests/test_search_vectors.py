@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_core.errors import ContractError, EmbedderError
+from kb_search import vectors as search
 from kb_search.vectors import ARRAYS, HeldBytes, Vectors, VectorScope, build_vector_arrays, largest
 
 DIMS = 24
@@ -49,6 +50,24 @@ def test_docs_score_by_their_best_passage(passages, seed):
     expected = brute_force(matrix, passages, query)
     assert docs.tolist() == sorted(expected)
     assert scores == pytest.approx([expected[doc] for doc in docs.tolist()], abs=1e-8)
+
+
+def test_who_asks_while_the_codes_are_being_converted_gets_the_same_products(monkeypatch):
+    vectors, _ = folder(1, [2, 1, 3], budget=HeldBytes(2**20))
+    query = np.rint(unit(np.random.default_rng(2), 1)[0] * 100).astype(np.float32)
+    first = vectors.dots(query)
+    meanwhile = []
+
+    class Room(np.ndarray):
+        def __setitem__(self, *where_and_what):
+            meanwhile.append(vectors.dots(query))  # as another thread would
+            super().__setitem__(*where_and_what)
+
+    monkeypatch.setattr(search, "_on_whole_pages", lambda shape: np.zeros(shape, "f4").view(Room))
+    second = vectors.dots(query)
+
+    assert len(meanwhile) == 1
+    assert meanwhile[0].tolist() == second.tolist() == first.tolist()
 
 
 @settings(deadline=None)

@@ -72,6 +72,39 @@ def test_the_environment_overrides_the_file(tmp_path, monkeypatch):
     assert (settings.embedder.engine, settings.embedder.batch) == ("none", 4)
 
 
+@pytest.mark.parametrize(("name", "value"), [("KB_VAULT", "/notes"), ("KB_VAULT__IGNORE", "a,b")])
+def test_a_variable_that_cannot_be_read_is_named(tmp_path, monkeypatch, name, value):
+    write(tmp_path, "")
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(SettingsError, match=r'"vault".*KB_VAULT__PATH'):
+        read_settings(tmp_path)
+
+
+def test_paths_inside_the_vault_are_composed_like_those_of_notes(tmp_path):
+    text = '[vault]\nignore = ["Cafe\u0301/*"]\n[egress]\nallow = ["Cafe\u0301"]\n'
+    write(tmp_path, text + '[[folders]]\npath = "Cafe\u0301"\nprivate = true\n')
+
+    settings = read_settings(tmp_path)
+
+    assert settings.folders[0].path == "Caf\u00e9"
+    assert settings.egress.allow == ("Caf\u00e9",)
+    assert settings.vault.ignore == ("Caf\u00e9/*",)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_settings(tmp_path):
+    (tmp_path / "kb.toml").write_text("[search]\nnotes = 3\n", encoding="utf-8-sig")
+
+    assert read_settings(tmp_path).search.notes == 3
+
+
+def test_settings_that_are_a_folder_are_refused(tmp_path):
+    (tmp_path / "kb.toml").mkdir()
+
+    with pytest.raises(SettingsError, match=r"kb\.toml cannot be read"):
+        read_settings(tmp_path)
+
+
 def test_a_home_is_found_by_option_then_environment_then_upward(tmp_path, monkeypatch):
     monkeypatch.delenv("KB_HOME", raising=False)
     for name in ("a", "b", "c"):

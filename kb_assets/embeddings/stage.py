@@ -5,7 +5,6 @@ stop anywhere and to repeat, since each batch is stored before the next and noth
 made again. In which order and batches that happened leaves no trace in the tables.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -23,10 +22,12 @@ from resources.embedder import Embedder, EmbedderProfile
 VERSION = "1"  # raise it when the same chunks would be planned differently
 
 Deadline = Callable[[], bool]  # true once the time is up
-Progress = Callable[[int, int, float], None]  # texts done, texts in all, seconds so far
+Progress = Callable[[int, int], None]  # texts done, texts in all
 
 _LOOK_UP = 2_000  # hashes asked of the cache at a time, to hold few vectors in memory
-_COLUMNS = ["text_id", "search_text", "is_current", "written_date", "available_at", "may_leave"]
+_COLUMNS = [
+    "text_id", "note_id", "search_text", "is_current", "written_date", "available_at", "may_leave",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,14 @@ def plan_passages(
     """Cut a folder's texts into passages, one row each.
 
     Takes a table of contract CHUNKS. `may_leave_only` plans only what a server on another
-    machine may be sent.
+    machine may be sent: an older version only if the present one of its note may be, too.
     """
     rows = chunks.select(_COLUMNS).to_pylist()
-    if may_leave_only:
-        rows = [row for row in rows if row["may_leave"]]
-    texts = {row["text_id"]: row["search_text"] for row in rows}  # in order of first appearance
+    wanted = _newest_first(_that_may_leave(rows) if may_leave_only else rows)
+    chosen = frozenset(wanted)
+    # In order of first appearance among all rows, by which the index numbers its texts: one that
+    # may leave in one note may have stood in another, that may not, before.
+    texts = {row["text_id"]: row["search_text"] for row in rows if row["text_id"] in chosen}
     hashed = {
         text_id: [
             (content_id(passage), passage)
@@ -81,7 +84,7 @@ def plan_passages(
             for text_id, passages in hashed.items()
             for ordinal, (passage_hash, _) in enumerate(passages)
         ),
-        texts=dict(pair for text_id in _newest_first(rows) for pair in hashed[text_id]),
+        texts=dict(pair for text_id in wanted for pair in hashed[text_id]),
     )
 
 
@@ -92,8 +95,7 @@ def embed_missing(
     counter: TokenCounter,
     *,
     deadline: Deadline = lambda: False,
-    progress: Progress = lambda done, total, seconds: None,
-    clock: Callable[[], float] = time.monotonic,
+    progress: Progress = lambda done, total: None,
 ) -> EmbedOutcome:
     """Embed what the cache does not hold, most wanted first, until done or out of time.
 
@@ -103,7 +105,7 @@ def embed_missing(
     missing = _missing(plan, cache)
     door = Door(embedder, counter)
     failed: list[tuple[str, str]] = []
-    started, done, stopped_by = clock(), 0, ""
+    done, stopped_by = 0, ""
     for batch in _batches(missing, embedder.largest_batch):
         if deadline():
             break
@@ -113,7 +115,7 @@ def embed_missing(
             stopped_by = str(problem)
             break
         done += len(batch)
-        progress(done, len(missing), clock() - started)
+        progress(done, len(missing))
     return EmbedOutcome(
         embedded=done - len(failed),
         cached=len(plan.texts) - len(missing),
@@ -121,6 +123,12 @@ def embed_missing(
         failed=failed,
         stopped_by=stopped_by,
     )
+
+
+def _that_may_leave(rows: Sequence[dict]) -> list[dict]:
+    """Drop what stays on this machine, and older versions of notes that stay by now."""
+    staying = {row["note_id"] for row in rows if row["is_current"] and not row["may_leave"]}
+    return [row for row in rows if row["may_leave"] and row["note_id"] not in staying]
 
 
 def _newest_first(rows: Sequence[dict]) -> list[str]:

@@ -7,12 +7,13 @@
 Case never counts, and the ending `.md` may be left out. `./`, `../` and a leading `/` are exact.
 Markdown destinations are looked up like wikilinks. An alias never resolves: a link to one is
 reported with the notes that carry it. Attachments need their ending. The targets are the present
-notes, for links of every version.
+notes, for links of every version. A note that is listed and could not be read (its text is only
+online, it is too large) takes part by its path: a link to it leads somewhere.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from kb_core.contracts import NOTE_LINKS
 VERSION = "1"  # raise it when equal links would resolve differently
 
 RESOLVED = "resolved"
+UNREAD = "unread"  # a note that is listed but was not read; it has no rows and so no note id
 SELF = "self"  # a heading or block of the source note
 ALIAS = "alias"  # no note of that name, but a note with that alias
 ATTACHMENT = "attachment"  # a file that is no note; it has no note id
@@ -46,16 +48,17 @@ class Resolution(NamedTuple):
 class Vault:
     """What links can point at: the present notes, their aliases, and the other files."""
 
-    notes: Paths
+    notes: Paths  # unread ones among them
+    unread: frozenset[str]
     attachments: Paths
     aliases: Mapping[str, tuple[str, ...]]  # folded alias -> note ids
 
 
-def resolve_links(notes: pa.Table, raw: pa.Table, files: Sequence[str]) -> pa.Table:
+def resolve_links(notes: pa.Table, raw: pa.Table, files: pa.Table) -> pa.Table:
     """Resolve every link of the vault (contract NOTE_LINKS), sorted by note and place.
 
     `notes` holds note_id, version_id, is_current and aliases of all folders, `raw` all links as
-    written (contract NOTE_LINKS_RAW), `files` the paths of what is no note.
+    written (contract NOTE_LINKS_RAW), `files` path and is_note of everything listed.
     """
     vault = build_vault(notes, files)
     order = pc.sort_indices(raw.select(_ORDER), sort_keys=[(name, "ascending") for name in _ORDER])
@@ -78,8 +81,8 @@ def resolve_links(notes: pa.Table, raw: pa.Table, files: Sequence[str]) -> pa.Ta
     return NOTE_LINKS.check(_table(links, made))
 
 
-def build_vault(notes: pa.Table, files: Iterable[str]) -> Vault:
-    """File the present notes' paths and aliases, and the attachments' paths."""
+def build_vault(notes: pa.Table, files: pa.Table) -> Vault:
+    """File the present notes' paths and aliases, and the other files' paths."""
     present = notes.filter(notes["is_current"])
     note_ids = present["note_id"].to_pylist()
     carriers: dict[str, set[str]] = defaultdict(set)
@@ -87,7 +90,10 @@ def build_vault(notes: pa.Table, files: Iterable[str]) -> Vault:
         for alias in aliases:
             carriers[fold(alias)].add(note_id)
     aliases = {alias: tuple(sorted(ids)) for alias, ids in carriers.items()}
-    return Vault(note_paths(note_ids), Paths(files), aliases)
+    listed = files.filter(files["is_note"])["path"].to_pylist()
+    unread = frozenset(listed).difference(note_ids)
+    attachments = files.filter(pc.invert(files["is_note"]))["path"].to_pylist()
+    return Vault(note_paths([*note_ids, *unread]), unread, Paths(attachments), aliases)
 
 
 def resolve(source: str, target: str, syntax: str, vault: Vault) -> Resolution:
@@ -101,7 +107,7 @@ def resolve(source: str, target: str, syntax: str, vault: Vault) -> Resolution:
         return Resolution(EXTERNAL)
     notes = vault.notes.find(source, target)
     if notes:
-        return Resolution(RESOLVED, notes)
+        return Resolution(UNREAD if notes[0] in vault.unread else RESOLVED, notes)
     if vault.attachments.find(source, target):
         return Resolution(ATTACHMENT)
     carriers = vault.aliases.get(fold(target))

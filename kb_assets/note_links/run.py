@@ -10,7 +10,7 @@ from resources.home import Home
 from resources.tables import WHOLE
 
 NAMES = ("note_links", "folders")
-_NOTE_COLUMNS = ["note_id", "version_id", "is_current", "title", "aliases"]
+_NOTE_COLUMNS = ["note_id", "version_id", "is_current", "aliases"]
 
 
 def run(home: Home) -> Outcome:
@@ -43,9 +43,8 @@ def _inputs(home: Home) -> dict[str, str]:
 
 def _links(home: Home) -> pa.Table:
     files = home.store.read_all("files", ["path", "is_note"])
-    attachments = files.filter(pc.invert(files["is_note"]))["path"].to_pylist()
     notes = home.store.read_all("notes", _NOTE_COLUMNS)
-    return resolve_links(notes, home.store.read_all("note_links_raw"), attachments)
+    return resolve_links(notes, home.store.read_all("note_links_raw"), files)
 
 
 def _folders(home: Home) -> pa.Table:

@@ -9,7 +9,6 @@ import re
 from kb_assets.notes.spans import Spans
 
 _BLANK_LINE = re.compile(rb"\n[ \t]*\n")
-_NOT_BREAK = re.compile(rb"[^\r\n]")
 _PIECE = re.compile(rb"[^\r\n]+")
 
 # A control character: no white space, which would turn an inline comment at the start of a line

@@ -57,10 +57,12 @@ def read_front_matter(text: str) -> FrontMatter:
     block = split_front_matter(text)
     if block is None:
         return NOTHING
-    properties, findings = _properties(block.yaml)
-    if findings and not properties and _has_text(block.yaml):
-        # Text between two rules, not front matter: it belongs to the body and its search.
-        return FrontMatter((), (), 0, (Finding(NO_PROPERTIES),))
+    properties, findings, has_more = _properties(block.yaml)
+    if has_more:
+        # Text between two rules, with or without properties: it belongs to the body and its
+        # search, and so do its links.
+        findings = findings if properties else (Finding(NO_PROPERTIES),)
+        return FrontMatter(properties, (), 0, findings)
     before = len(text[: block.yaml_start].encode())
     links = tuple(_links(block.yaml.encode(), before))
     return FrontMatter(properties, links, len(text[: block.body_start].encode()), findings)
@@ -75,21 +77,19 @@ def split_front_matter(text: str) -> Block | None:
     return Block(text[opener.end() : closer.start()], opener.end(), closer.end())
 
 
-def _properties(yaml: str) -> tuple[tuple[Property, ...], tuple[Finding, ...]]:
+def _properties(yaml: str) -> tuple[tuple[Property, ...], tuple[Finding, ...], bool]:
+    """Return the properties, what was odd, and whether there is text that none of them holds."""
     try:
         read = read_yaml(yaml)
     except YamlBrokenError:
-        return read_lines(yaml), (Finding(YAML_BROKEN),)
+        odd = Finding(YAML_BROKEN)
     except YamlRefusedError:
-        return read_lines(yaml), (Finding(YAML_REFUSED),)
-    twice = (Finding(DUPLICATE_KEY, f"{read.duplicates} keys"),) if read.duplicates else ()
-    return read.properties, twice
-
-
-def _has_text(yaml: str) -> bool:
-    """Say whether there is anything but comments, keys without values and empty lines."""
-    lines = (line.strip() for line in yaml.splitlines())
-    return any(line and not line.startswith("#") and not line.endswith(":") for line in lines)
+        odd = Finding(YAML_REFUSED)
+    else:
+        twice = (Finding(DUPLICATE_KEY, f"{read.duplicates} keys"),) if read.duplicates else ()
+        return read.properties, twice, False
+    lines = read_lines(yaml)
+    return lines.properties, (odd,), lines.has_more
 
 
 def _links(yaml: bytes, before: int) -> Iterator[Link]:

@@ -7,6 +7,7 @@ a key, flow lists, one level of nesting, and indented lines that go on with a va
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kb_assets.notes.wikilinks import split_links
 from kb_assets.notes.yaml_strings import MAX_BYTES, Property
@@ -19,12 +20,19 @@ _ITEM = re.compile(r"-(?:\s+(?P<v>.*))?")
 _COMMENT = re.compile(r"\s#\s.*")
 
 
-def read_lines(text: str) -> tuple[Property, ...]:
-    """Recover properties from the first 64 KiB of front matter, in order. Never raises."""
+class Lines(NamedTuple):
+    """The properties found, in order, and whether the text says more than they hold."""
+
+    properties: tuple[Property, ...]
+    has_more: bool
+
+
+def read_lines(text: str) -> Lines:
+    """Recover properties from the first 64 KiB of front matter. Never raises."""
     reader = _LineReader()
     for line in text[:MAX_BYTES].splitlines():
         reader.take(line)
-    return tuple(reader.found)
+    return Lines(tuple(reader.found), reader.has_more or len(text) > MAX_BYTES)
 
 
 class _LineReader:
@@ -32,6 +40,7 @@ class _LineReader:
 
     def __init__(self) -> None:
         self.found: list[Property] = []
+        self.has_more = False  # was there a line that is of no property?
         self._top = ""
         self._name = ""
         self._open = False  # may an indented line go on with the last value?
@@ -49,6 +58,8 @@ class _LineReader:
             self._start(key["key"].strip(), key["v"] or "", is_indented)
         elif is_indented and self._name:
             self._continue(content)
+        else:
+            self.has_more = True
 
     def _start(self, key: str, value: str, is_indented: bool) -> None:
         if is_indented and self._top:

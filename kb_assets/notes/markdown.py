@@ -1,8 +1,8 @@
-"""Read a note's body: links, tags, inline fields, headings and block ids. Pure, linear.
+"""Read a note's body: links, tags, inline fields and headings. Pure, linear.
 
 A Markdown parser gives the structure, so that nothing inside code, math, HTML or a comment is
-taken for a link or a tag; what it does not know (tags, `%%comments%%`, block ids, fields) is read
-by passes of our own over the same bytes. Ranges count bytes of the whole note's text.
+taken for a link or a tag; what it does not know (tags, `%%comments%%`, fields) is read by passes
+of our own over the same bytes. Ranges count bytes of the whole note's text.
 """
 
 import re
@@ -29,7 +29,6 @@ _PARSER = pyromark.Markdown(
 _HIDDEN_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath", "InlineHtml"})
 _HIDDEN_BLOCKS = frozenset({"CodeBlock", "HtmlBlock"})
 _TEXT_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath"})
-_BLOCK_ID = re.compile(rb"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _ID_AT_END = re.compile(r"\s\^[A-Za-z0-9-]+$")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -50,7 +49,6 @@ class Body(NamedTuple):
     tags: tuple[str, ...]
     fields: tuple[Field, ...]
     headings: tuple[Heading, ...]
-    block_ids: tuple[str, ...]
 
 
 def read_body(text: str, before: int = 0) -> Body:
@@ -73,7 +71,6 @@ def read_body(text: str, before: int = 0) -> Body:
             heading._replace(start=heading.start + before, end=heading.end + before)
             for heading in walk.headings
         ),
-        block_ids=tuple(_block_ids(data, code)),
     )
 
 
@@ -206,13 +203,6 @@ def _tags(data: bytes, walk: _Walk) -> list[str]:
     if b"#" not in data:
         return []
     return find_tags(data, Spans([*walk.code, *walk.untagged]), Spans(walk.tables))
-
-
-def _block_ids(data: bytes, code: Spans) -> list[str]:
-    if b"^" not in data:
-        return []
-    found = (match for match in _BLOCK_ID.finditer(data) if not code.covers(match.start(1)))
-    return list(dict.fromkeys(match[1].decode() for match in found))
 
 
 def _moved(link: Link, before: int) -> Link:

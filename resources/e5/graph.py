@@ -14,8 +14,6 @@ import numpy as np
 from resources.e5.onnx_writer import MICROSOFT, GraphWriter, Shape
 from resources.e5.weights import DIMS, HEADS, LAYERS, Floats, WeightFile
 
-VERSION = "1"  # raise it when the same weights would give another graph
-
 TAKES, GIVES = "tokens", "mean"
 # The products of a layer, by their names in the weight file: query, key and value at once, what
 # attention found, and into and out of the wide part. With the width of what they multiply.

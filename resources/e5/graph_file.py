@@ -1,8 +1,8 @@
 """Keep the graph on disk, so that only the first process on a machine has to build it.
 
-A file is one line with a digest, then the graph. Safe to interrupt and to run twice at once: a
-file appears whole, and two builders write equal bytes. What is damaged is built again. A folder
-that cannot be written to costs half a second at each start and nothing else.
+Safe to interrupt and to run twice at once: a file appears whole, and two builders write equal
+bytes. What is damaged, or was built by another recipe, is built again. A folder that cannot be
+written to costs half a second at each start and nothing else.
 """
 
 import contextlib
@@ -11,11 +11,15 @@ import os
 import sys
 from pathlib import Path
 
-from resources.atomic_files import replacing
-from resources.e5.graph import VERSION, build_graph
+from resources.atomic_files import write_atomically
+from resources.e5.graph import build_graph
 from resources.e5.product import integer_product
 from resources.e5.smoothing import smoothing
-from resources.e5.weights import DIGEST, WeightFile
+from resources.e5.weights import WeightFile
+
+# What the release's weights, the graph and the smoothing give, on every machine. It is part of the
+# profile, so whoever changes one of them cannot mix new vectors with old ones.
+GRAPH_DIGEST = "dee283691916045a8729c168faec3ac4158fa9ac09878a47fab92189675a8e11"
 
 _FOLDER = "vault-knowledge-base"
 _NAME_DIGITS = 12
@@ -33,8 +37,8 @@ def cache_folder() -> Path:
 
 
 def graph_path(folder: Path) -> Path:
-    """Return where a graph of these weights and this recipe lies."""
-    return folder / f"e5-small-{DIGEST[:_NAME_DIGITS]}-{VERSION}.graph"
+    """Return where the graph lies."""
+    return folder / f"e5-small-{GRAPH_DIGEST[:_NAME_DIGITS]}.onnx"
 
 
 def read_or_build(weights: WeightFile, folder: Path) -> bytes:
@@ -49,20 +53,15 @@ def read_or_build(weights: WeightFile, folder: Path) -> bytes:
     weights.check()
     graph = build_graph(weights, integer_product(smoothing()))
     # A full disk or a folder of somebody else's is no reason not to answer.
-    with contextlib.suppress(OSError), replacing(path) as file:
-        file.write(_digest_line(graph))
-        file.write(graph)
+    with contextlib.suppress(OSError):
+        write_atomically(path, graph)
     return graph
 
 
 def _read(path: Path) -> bytes | None:
-    """Return a kept graph, or None if there is none or it is damaged."""
+    """Return a kept graph, or None if there is none or it is another."""
     try:
-        line, _, graph = path.read_bytes().partition(b"\n")
+        graph = path.read_bytes()
     except OSError:
         return None
-    return graph if line + b"\n" == _digest_line(graph) else None
-
-
-def _digest_line(graph: bytes) -> bytes:
-    return hashlib.sha256(graph).hexdigest().encode("ascii") + b"\n"
+    return graph if hashlib.sha256(graph).hexdigest() == GRAPH_DIGEST else None

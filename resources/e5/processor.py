@@ -15,13 +15,13 @@ _LEVELS = ("amx_int8", "avx512_vnni", "avx_vnni", "avx512f", "avx2", "avx", "i8m
 
 @cache
 def instruction_set() -> str:
-    """Return a short name, as `x86_64-avx512_vnni`; of other systems, `arm64-darwin`."""
-    machine = platform.machine().lower()
+    """Return a short name, as `x86-64-avx512-vnni`; of other systems, `arm64-darwin`."""
+    machine = platform.machine().lower().replace("_", "-")
     flags = _flags()
     if not flags:
         return f"{machine}-{platform.system().lower()}"
     best = next((level for level in _LEVELS if level in flags), "base")
-    return f"{machine}-{best}"
+    return f"{machine}-{best.replace('_', '-')}"
 
 
 def _flags() -> set[str]:

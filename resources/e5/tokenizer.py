@@ -7,7 +7,7 @@ same ids, in any order and any process. Source: `tok_content` in `e5.c` of nanoe
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from resources.e5.weights import Vocabulary
 
@@ -17,8 +17,9 @@ _SPACES = re.compile(" {2,}")
 _UNKNOWN_PENALTY = 10.0  # below the worst piece
 _NEVER = -1e30
 _FLOAT32 = struct.Struct("f")
-# About 60 MB when full. A vault of 14 million characters has 150,000 words.
-_MEMO_WORDS = 200_000
+_HEAD = 3  # characters that say how long a piece may be: finding none, most look-ups are spared
+# About 30 MB when full.
+_MEMO_WORDS = 100_000
 _LONGEST_REMEMBERED = 32  # characters; longer runs are rarely met twice
 # What the original cannot be handed: NUL ends a C string, half a surrogate pair has no bytes.
 _UNREADABLE = {0: " ", **dict.fromkeys(range(0xD800, 0xE000), "?")}
@@ -38,7 +39,7 @@ class Tokenizer:
         self._unknown_score = min(vocabulary.scores) - _UNKNOWN_PENALTY
         self._id_of = {piece: token for token, piece in enumerate(vocabulary.pieces)}
         del self._id_of[vocabulary.pieces[vocabulary.unknown]]
-        self._longest = _longest_by_first(vocabulary.pieces)
+        self._longest = _longest_by_head(vocabulary.pieces)
         self._memo: dict[str, Ids] = {}
         self._before = 0.0
         self._before = self._cut(f"{SPACE}query:")[1]
@@ -76,38 +77,36 @@ class Tokenizer:
         The original adds 32-bit floats, and starts from those of a prefix. Two cuts of a run of
         dashes often differ by that rounding alone, and may differ in length: so does this.
         """
+        id_of, scores, longest = self._id_of.get, self._scores, self._longest.get
         end = len(word)
         best = [self._before] + [_NEVER] * end
         last = [(0, 0)] * (end + 1)  # the last piece up to there, and where it starts
         for start in range(end):
-            for stop, token, score in self._pieces_from(word, start):
-                total = _rounded(best[start] + score)
-                if total > best[stop]:
-                    best[stop] = total
-                    last[stop] = (token, start)
+            before = best[start]
+            stop = min(start + longest(word[start : start + _HEAD], _HEAD - 1), end)
+            for after in range(start + 1, stop + 1):
+                token = id_of(word[start:after])
+                if token is not None:
+                    total = _rounded(before + scores[token])
+                    if total > best[after]:
+                        best[after], last[after] = total, (token, start)
+            total = _rounded(before + self._unknown_score)
+            if total > best[start + 1]:
+                best[start + 1], last[start + 1] = total, (self._unknown, start)
         ids = []
         while end:
             token, end = last[end]
             ids.append(token)
         return tuple(reversed(ids)), best[-1]
 
-    def _pieces_from(self, word: str, start: int) -> Iterator[tuple[int, int, float]]:
-        """Yield each piece that the word holds at `start`: where it stops, its id and score."""
-        id_of = self._id_of
-        stop = min(start + self._longest.get(word[start], 0), len(word))
-        for end in range(start + 1, stop + 1):
-            token = id_of.get(word[start:end])
-            if token is not None:
-                yield end, token, self._scores[token]
-        yield start + 1, self._unknown, self._unknown_score
 
-
-def _longest_by_first(pieces: Iterable[str]) -> dict[str, int]:
-    """Return the length of the longest piece that starts with each character."""
+def _longest_by_head(pieces: Iterable[str]) -> dict[str, int]:
+    """Return the length of the longest piece that starts with the same characters."""
     longest: dict[str, int] = {}
     for piece in pieces:
-        if len(piece) > longest.get(piece[0], 0):
-            longest[piece[0]] = len(piece)
+        head = piece[:_HEAD]
+        if len(piece) > longest.get(head, 0):
+            longest[head] = len(piece)
     return longest
 
 
