@@ -75,6 +75,12 @@ def test_pieces_put_together_give_the_text_back():
     )
 
 
+def test_of_equally_good_cuts_the_one_that_32_bit_sums_prefer_is_taken():
+    pieces = load_weights().vocabulary().pieces
+
+    assert [pieces[token] for token in load_tokenizer().ids("." * 14)] == ["▁", "." * 13, "."]
+
+
 def test_a_full_memory_starts_over_and_gives_the_same(monkeypatch):
     monkeypatch.setattr(tokenizer, "_MEMO_WORDS", 2)
     small = Tokenizer(load_weights().vocabulary())

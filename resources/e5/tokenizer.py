@@ -74,8 +74,8 @@ class Tokenizer:
     def _cut(self, word: str) -> tuple[Ids, float]:
         """Return the best pieces of a word and what their scores add up to (Viterbi's search).
 
-        The original adds 32-bit floats, and starts from those of a prefix. Two cuts of a run of
-        dashes often differ by that rounding alone, and may differ in length: so does this.
+        The original adds 32-bit floats, and starts from those of a prefix. In a run of dashes
+        many cuts are equally good but for that rounding, which then decides the pieces' order.
         """
         id_of, scores, longest = self._id_of.get, self._scores, self._longest.get
         end = len(word)
