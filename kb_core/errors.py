@@ -9,12 +9,10 @@ KbError
 ├── StoreError              a stored file is missing or damaged
 ├── BusyError               another process holds this partition or this home
 ├── NotBuiltError           nothing is published yet, so nothing can be searched
-├── EmbedderError           vectors could not be made
-│   ├── EmbedderMissingError   its package or its model is not installed
-│   ├── EmbedderDownError      its server does not answer
-│   └── BadBatchError          these texts got no usable vectors; others may
-│       └── SilentError        its server took them and gave no complete answer
-└── PermanentError          a rerun cannot help, so nothing may retry it
+└── EmbedderError           vectors could not be made
+    ├── EmbedderMissingError   its package or its model is not installed
+    ├── EmbedderDownError      its server does not answer
+    └── (BadBatchError         these texts got no vectors; stands in resources/embedder.py)
 
 Messages say what happened, where, and what to do next. They hold counts, paths and ids, never
 note text and never keys.
@@ -67,7 +65,3 @@ class EmbedderMissingError(EmbedderError):
 
 class EmbedderDownError(EmbedderError):
     """The embedder's server does not answer."""
-
-
-class PermanentError(KbError):
-    """Retrying cannot change the outcome."""

@@ -5,7 +5,6 @@ postings, vectors and texts are loaded when first asked for, so a question withi
 for that folder alone.
 """
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,11 +186,6 @@ class PublishedBuild:
         builds = Builds(home / "data")
         name = builds.current()
         return cls(name, builds.read(name), home / "data" / "store")
-
-
-def folder_path(given: str) -> str:
-    """Return a folder's path as the build writes it: NFC, no slash at either end."""
-    return unicodedata.normalize("NFC", given).strip("/")
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

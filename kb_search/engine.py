@@ -16,6 +16,7 @@ from kb_search.hybrid import QueryVector, check_variant, rank
 from kb_search.question import question_terms
 from kb_search.results import Pending, SearchResult, found_note
 from kb_search.view import View
+from resources.builds import Builds
 
 if TYPE_CHECKING:  # they load pydantic and the models' clients, which searching may not need
     from kb_core.settings import EmbedderSettings, Settings
@@ -44,7 +45,9 @@ class Engine:
         settings: "Settings",
         vault_name: str,
         open_embedder: OpenEmbedder | None = None,
+        folders_without_words: int = 0,
     ) -> None:
+        self._folders_without_words = folders_without_words
         self.build = build
         self._settings = settings
         self._vault_name = vault_name
@@ -59,7 +62,10 @@ class Engine:
         Raises NotBuiltError when nothing is published and StoreError when a file is missing.
         """
         vault = (home / Path(settings.vault.path).expanduser()).resolve()
-        return cls(PublishedBuild.open(home), settings, vault.name)
+        build = PublishedBuild.open(home)
+        report = Builds(home / "data").report(build.name)
+        missing = int(report.get("folders", 0)) - int(report.get("folders_with_words", 0))
+        return cls(build, settings, vault.name, folders_without_words=missing)
 
     def search(
         self,
@@ -84,7 +90,7 @@ class Engine:
             question=question,
             variant=by,
             build=self.build.name,
-            pending=_pending(view),
+            pending=_pending(view, self._folders_without_words),
             embedder=meaning.embedder,
             note=meaning.note,
             results=tuple(
@@ -144,7 +150,7 @@ def _partial(having: int, view: View) -> str:
     return "" if having == total else f"Vectors for {having} of {total} folders; the rest by words."
 
 
-def _pending(view: View) -> Pending:
+def _pending(view: View, folders_without_words: int) -> Pending:
     """Count what has no vectors of the profile that most folders of the view share."""
     profiles = _profiles(view)
     shared = min(profiles, key=lambda profile: (-profiles[profile], profile), default=None)
@@ -152,6 +158,7 @@ def _pending(view: View) -> Pending:
     return Pending(
         folders_without_vectors=len(view.populated) - (profiles[shared] if shared else 0),
         folders=len(view.populated),
+        folders_without_words=folders_without_words,
         texts_without_vectors=view.texts - covered,
         texts=view.texts,
     )

@@ -60,6 +60,7 @@ class Pending:
 
     folders_without_vectors: int
     folders: int
+    folders_without_words: int  # of the whole vault: registered, and not in this build yet
     texts_without_vectors: int
     texts: int
 

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
-from kb_search.build import Folder, PublishedBuild, folder_path, numbers
+from kb_core.folder_names import folder_path
+from kb_search.build import Folder, PublishedBuild, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.vectors import VectorScope
 

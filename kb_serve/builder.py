@@ -7,17 +7,19 @@ Safe to stop anywhere and to repeat: each stage keeps what it finished and does 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dagster as dg
 
-from kb_assets.choices import read_choices, remember_embedder
+from kb_assets.choices import read_choices
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
+from kb_assets.embeddings.run import is_lagging, open_for
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
-from kb_core.errors import EmbedderError, KbError, NotBuiltError, SettingsError
+from kb_core.errors import KbError, NotBuiltError, SettingsError
+from kb_core.folder_names import folder_path
 from kb_core.ids import partition_key
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
@@ -27,13 +29,14 @@ from kb_serve.output import duration
 from kb_serve.run_events import counts_of, failures_of, was_interrupted
 from kb_serve.vector_time import is_worth_saying, passages_per_second, pending_passages
 from resources.builds import Builds
-from resources.embedder import Embedder, open_embedder
+from resources.embedder import Embedder
 from resources.home import Home
 from resources.vault import LocalVault
 
 # The first folder is published at once, so that searching can begin; later ones at intervals,
 # because each publishing is a run of about half a second.
 _PUBLISH_EVERY_SECONDS = 10.0
+_QUICK_SECONDS = 10.0
 _COVERAGE = ("files", "indexed", "skipped", "failed")
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -84,12 +87,14 @@ class Builder:
     def __init__(
         self, bench: Workbench, say: Say, *, folders: Sequence[str] = (), migrate: bool = False
     ) -> None:
-        self._bench = bench
+        self._bench = replace(bench, is_time_up=self._is_time_up)
+        self._is_box_full = bench.is_time_up
+        self._quick_until: float | None = None
         self._home: Home = bench.home
         self._say = say
         self._wanted = folders
         self._migrate = migrate
-        self._definitions = make_definitions(bench)
+        self._definitions = make_definitions(self._bench)
         self._start = time.monotonic()
         self._published_at: float | None = None
         self.summary = Summary()
@@ -98,7 +103,8 @@ class Builder:
         """Build and publish. Raises VaultError, HomeError; a folder's error is in the summary."""
         read_choices(self._home, migrate=self._migrate)
         before = self._current()
-        begin_listing(self._home, self._bench.started)
+        only = [folder_path(folder) for folder in self._wanted] or None
+        begin_listing(self._home, self._bench.started, only)
         with open_instance(self._home) as instance:
             register(instance, self._home)
             partitions = self._partitions()
@@ -116,6 +122,7 @@ class Builder:
                 continue
             counts = self._job(instance, WORDS, partition)
             self.summary.counts.update(counts)
+            self._keep_vectors(instance, partition)
             if counts["new_versions"] or counts["gone"]:
                 self._say(f"  words: {number} of {len(partitions)} folders ({name})")
             if self._is_time_to_publish() and number < len(partitions):
@@ -123,12 +130,9 @@ class Builder:
                 self._note_published("first_words_seconds")
 
     def _vectors(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
-        try:
-            embedder = open_embedder(self._home.settings.embedder)
-            remember_embedder(self._home, embedder.profile.to_json())
-        except EmbedderError as problem:
-            self.summary.note = f"No vectors: {problem}"
-            return
+        embedder, problem = open_for(self._home)
+        if problem:
+            self.summary.note = f"No new vectors: {problem}"
         waiting = [
             partition
             for partition in newest_first(self._home, partitions)
@@ -136,8 +140,8 @@ class Builder:
         ]
         self._say_how_long(waiting, embedder)
         for partition in waiting:
-            if self._bench.is_time_up():
-                break
+            if self._is_time_up() and not is_lagging(self._home, partition):
+                continue
             self.summary.counts.update(self._job(instance, VECTORS, partition))
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
@@ -145,9 +149,26 @@ class Builder:
         if not vault_is_fresh(self._home):
             self._job(instance, PUBLISH)
 
-    def _say_how_long(self, waiting: Sequence[str], embedder: Embedder) -> None:
+    def _keep_vectors(self, instance: dg.DagsterInstance, partition: str) -> None:
+        """Bring the vectors of an edited folder along, so that publishing does not lose them.
+
+        New passages are embedded here only while that takes a few seconds.
+        """
+        if not is_lagging(self._home, partition):
+            return
+        self._quick_until = time.monotonic() + _QUICK_SECONDS
+        self.summary.counts.update(self._job(instance, VECTORS, partition))
+        self._quick_until = None
+
+    def _is_time_up(self) -> bool:
+        is_late = self._quick_until is not None and time.monotonic() >= self._quick_until
+        return is_late or self._is_box_full()
+
+    def _say_how_long(self, waiting: Sequence[str], embedder: Embedder | None) -> None:
+        if embedder is None or self._is_time_up():
+            return
         passages = pending_passages(self._home, waiting, embedder)
-        if not is_worth_saying(passages) or self._bench.is_time_up():
+        if not is_worth_saying(passages):
             return
         seconds = passages / passages_per_second(embedder)
         self._say(
@@ -187,11 +208,11 @@ class Builder:
             sizes = self._sizes()
             return sorted(folders, key=lambda key: (sizes[key], key))
         by_path = {path: key for key, path in folders.items()}
-        unknown = [folder for folder in self._wanted if _path(folder) not in by_path]
+        unknown = [folder for folder in self._wanted if folder_path(folder) not in by_path]
         if unknown:
             known = ", ".join(path or "/" for path in sorted(by_path))
             raise SettingsError(f"No folder {unknown[0]!r} in this vault. There are: {known}.")
-        return [by_path[_path(folder)] for folder in self._wanted]
+        return [by_path[folder_path(folder)] for folder in self._wanted]
 
     def _sizes(self) -> Counter[str]:
         """Return the bytes of each folder's notes: a small folder answers first."""
@@ -233,8 +254,3 @@ class Builder:
         if summary.first_words_seconds is None:
             summary.first_words_seconds = summary.words_seconds
         return summary
-
-
-def _path(folder: str) -> str:
-    """Read a folder as a person names it: `/` or `.` is the root, slashes around don't count."""
-    return "" if folder in (".", "./") else folder.removeprefix("./").strip("/")

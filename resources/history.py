@@ -37,11 +37,16 @@ class Listing:
     started: dt.datetime  # UTC
     is_first: bool
     drop_file_times: bool  # over half of the notes share one file day: a clone, a sync
-    waiting: tuple[str, ...]  # partitions not observed yet
+    waiting: tuple[str, ...]  # partitions it has still to observe
+    unseen: tuple[str, ...] = ()  # folders the vault had at first that nobody has observed yet
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; the start as ISO text."""
-        return {**asdict(self), "started": self.started.isoformat(), "waiting": list(self.waiting)}
+        return {**asdict(self), "started": self.started.isoformat()}
+
+    def for_partition(self, partition: str) -> "Listing":
+        """Return this listing as one folder sees it: its first look may come later than others'."""
+        return replace(self, is_first=self.is_first or partition in self.unseen)
 
 
 class History:
@@ -60,6 +65,7 @@ class History:
                 is_first=values["is_first"],
                 drop_file_times=values["drop_file_times"],
                 waiting=tuple(values["waiting"]),
+                unseen=tuple(values["unseen"]),
             )
         except FileNotFoundError:
             return None
@@ -69,26 +75,45 @@ class History:
             ) from None
 
     def begin(
-        self, now: dt.datetime, partitions: Iterable[str], *, drop_file_times: bool
+        self,
+        now: dt.datetime,
+        partitions: Iterable[str],
+        *,
+        drop_file_times: bool,
+        only: Iterable[str] | None = None,
     ) -> Listing:
-        """Start a listing of the vault, or return the one that was interrupted."""
+        """Start a listing of the vault, or return the one that was interrupted.
+
+        `partitions` are all there are; with `only`, the others are left for another time.
+        """
         last = self.listing()
         if last and last.waiting:
             return last
+        everything = set(partitions)
+        waiting = everything if only is None else everything & set(only)
         listing = Listing(
             started=after(now, last),
             is_first=last is None,
             drop_file_times=drop_file_times,
-            waiting=tuple(sorted(partitions)),
+            waiting=tuple(sorted(waiting)),
+            unseen=last.unseen if last else tuple(sorted(everything - waiting)),
         )
         return self._save(listing)
 
     def finish(self, partition: str) -> None:
-        """Note that the listing under way has observed this partition."""
+        """Note that this partition has been observed."""
+        listing = self.listing()
+        if listing and partition in (*listing.waiting, *listing.unseen):
+            waiting, unseen = _without(partition, listing.waiting, listing.unseen)
+            self._save(replace(listing, waiting=waiting, unseen=unseen))
+
+    def skip(self, partition: str) -> None:
+        """Note that this partition could not be observed: its next look has its own start."""
         listing = self.listing()
         if listing and partition in listing.waiting:
-            waiting = tuple(name for name in listing.waiting if name != partition)
-            self._save(replace(listing, waiting=waiting))
+            waiting, unseen = _without(partition, listing.waiting, listing.unseen)
+            late = (partition,) if listing.is_first else ()
+            self._save(replace(listing, waiting=waiting, unseen=(*unseen, *late)))
 
     def append(self, partition: str, rows: Iterable[Mapping[str, object]]) -> int:
         """Journal new versions and deletions of one folder in one step; return how many."""
@@ -156,6 +181,10 @@ class History:
         text = json.dumps(listing.to_json(), sort_keys=True, indent=1)
         write_atomically(self.root / "listing.json", text.encode())
         return listing
+
+
+def _without(partition: str, *names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [tuple(name for name in some if name != partition) for some in names]
 
 
 def after(now: dt.datetime, last: Listing | None) -> dt.datetime:

@@ -74,10 +74,7 @@ class Home:
 
     def remember(self, **values: Any) -> None:
         """Add to what the home knows about itself, if it is new."""
-        known = self.record("home")
-        merged = {**known, **values}
-        if merged != known:
-            self.write_record("home", merged)
+        self._merge("home", values)
 
     def folders(self) -> dict[str, str]:
         """Return the registered folders: partition key -> path inside the vault."""
@@ -85,10 +82,16 @@ class Home:
 
     def register_folders(self, folders: Mapping[str, str]) -> dict[str, str]:
         """Add folders to the register and return it whole. Keys are never dropped here."""
-        known = self.folders()
-        merged = {**known, **folders}
-        if merged != known:
-            self.write_record("folders", merged)
+        return self._merge("folders", folders)
+
+    def _merge(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Add to a record; two processes that do so at once both count."""
+        known = self.record(name)
+        if all(known.get(key) == value and key in known for key, value in values.items()):
+            return known
+        with self.leases.hold(f"record/{name}"):
+            merged = {**self.record(name), **values}
+            self.write_record(name, merged)
         return merged
 
 

@@ -69,7 +69,8 @@ class Leases:
 
     def _renew(self, name: str, stop: threading.Event) -> None:
         while not stop.wait(_SECONDS / 3):
-            with self._connection() as db:
+            # A busy moment must not end the renewing: the next try comes in time.
+            with contextlib.suppress(sqlite3.Error), self._connection() as db:
                 db.execute(
                     "UPDATE leases SET until = ? WHERE name = ? AND owner = ?",
                     (self._clock() + _SECONDS, name, self._owner),

@@ -164,7 +164,7 @@ def _read_at_most(file: int, limit: int) -> bytes:
 
 
 def _entry(raw: bytes, item: os.DirEntry[bytes]) -> Entry:
-    path = _key(raw)
+    path = _key(_without_stub(raw))
     try:
         status = item.stat(follow_symlinks=False)
     except OSError as problem:
@@ -193,6 +193,18 @@ def file_state(name: bytes, status: os.stat_result) -> tuple[str, str]:
 def _is_on_the_way(path: str, wanted: str) -> bool:
     """Tell whether a folder leads to, is, or lies below the wanted one."""
     return bool(wanted) and (f"{wanted}/".startswith(f"{path}/") or path.startswith(f"{wanted}/"))
+
+
+def _without_stub(raw: bytes) -> bytes:
+    """Return the path of the note that a stub stands for: `.name.md.icloud` is `name.md`.
+
+    Under its own name the note would look deleted as soon as its text is only online.
+    """
+    folder, _, name = raw.rpartition(b"/")
+    if not (name.startswith(b".") and name.endswith(_STUB_SUFFIX.encode())):
+        return raw
+    note = name[1 : -len(_STUB_SUFFIX)]
+    return b"/".join((folder, note)) if folder else note
 
 
 def _key(raw: bytes) -> str:

@@ -5,7 +5,7 @@ import importlib.util
 
 import pytest
 
-from kb_assets.embeddings.run import run
+from kb_assets.embeddings.run import is_lagging, run
 from kb_assets.workbench import Workbench
 from kb_core.contracts import CHUNKS
 from kb_core.settings import Settings
@@ -56,7 +56,6 @@ def test_without_the_embedder_what_was_made_counts_as_unchanged(home):
     later, note = run(Workbench(without_embedder(home)), PARTITION)
 
     assert (later.hash, later.rows, later.is_cached) == (made.hash, 2, True)
-    assert later.counts == {"pending_texts": 0}
     assert "engine" in note
 
 
@@ -65,3 +64,23 @@ def test_without_an_embedder_every_text_is_pending(home):
 
     assert outcome.counts == {"pending_texts": 2}
     assert home.store.pointer("vectors", PARTITION) is None
+
+
+@pytest.mark.local_model
+@has_model
+def test_an_edited_folder_keeps_the_vectors_of_its_other_texts_without_the_embedder(home):
+    run(Workbench(home), PARTITION)
+    home.store.write(
+        "chunks",
+        CHUNKS.table([chunk("The pier costs 140."), chunk("The ferry carried 310.")]),
+        partition=PARTITION,
+        inputs={"edit": "1"},
+        code_version="1",
+    )
+
+    assert is_lagging(home, PARTITION)
+    made, _ = run(Workbench(without_embedder(home)), PARTITION)
+
+    assert made.rows == 1
+    assert not is_lagging(home, PARTITION)
+    assert run(Workbench(home), PARTITION)[0].counts["embedded"] == 1

@@ -196,7 +196,7 @@ def test_every_batch_is_stored_before_the_next(cache, tmp_path):
 
     def count_stored(done: int, total: int) -> None:
         with EmbeddingCache(tmp_path / "embeddings.sqlite") as other:
-            seen.append(len(other.get_many(plan.profile_key, list(plan.texts))))
+            seen.append(len(other.get_many(plan.profile.key(), list(plan.texts))))
 
     embed_missing(plan, embedder, cache, COUNTER, progress=count_stored)
 

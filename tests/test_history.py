@@ -96,3 +96,27 @@ def test_a_damaged_listing_is_never_taken_for_a_new_vault(history):
 
     with pytest.raises(StoreError, match="Restore"):
         history.listing()
+
+
+def test_a_folder_left_for_later_still_has_its_first_look_ahead(history):
+    history.begin(NOW, ["a", "b"], drop_file_times=False, only=["a"])
+    history.finish("a")
+
+    later = history.begin(LATER, ["a", "b", "new"], drop_file_times=False)
+
+    assert (later.started, later.waiting) == (LATER, ("a", "b", "new"))
+    assert later.for_partition("b").is_first
+    assert not later.for_partition("new").is_first
+    history.finish("b")
+    assert not history.listing().for_partition("b").is_first
+
+
+def test_a_folder_that_failed_is_looked_at_anew_with_its_own_start(history):
+    history.begin(NOW, ["a", "b"], drop_file_times=False)
+    history.finish("a")
+    history.skip("b")
+
+    later = history.begin(LATER, ["a", "b"], drop_file_times=False)
+
+    assert later.started == LATER
+    assert later.for_partition("b").is_first

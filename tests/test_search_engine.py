@@ -192,6 +192,7 @@ def test_a_folder_without_vectors_takes_part_by_its_words(tmp_path):
     assert result.to_json()["pending"] == {
         "folders_without_vectors": 1,
         "folders": 2,
+        "folders_without_words": 0,
         "texts_without_vectors": 1,
         "texts": 4,
     }

@@ -144,6 +144,14 @@ def test_placeholders_are_told_from_the_listing_alone(name, fields, state):
     assert file_state(name, status)[0] == state
 
 
+def test_a_note_whose_text_went_online_keeps_its_name(tmp_path):
+    put(tmp_path, "a/.plan.md.icloud")
+
+    (entry,) = vault_of(tmp_path).list()
+
+    assert (entry.path, entry.state, entry.is_note) == ("a/plan.md", "stub", True)
+
+
 def test_listing_opens_no_file(tmp_path, monkeypatch):
     put(tmp_path, "a/1.md")
     opened = []

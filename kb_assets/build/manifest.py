@@ -32,20 +32,25 @@ def make_manifest(
     pointers: Mapping[str, Mapping[str, Pointer]],
     vault: Mapping[str, Pointer],
     settings: Mapping[str, Any],
+    previous: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the manifest of a build.
 
     `folders` is partition -> path; `pointers` is partition -> table -> pointer; `vault` holds the
     tables that are not split by folder; `settings` are the choices the content depends on.
+    A folder whose stages were cut off half-way keeps its entry in `previous`, the folders of the
+    published build: it answers with what it had, not with nothing.
     """
+    entries = {}
+    for partition, path in sorted(folders.items()):
+        if "chunks" in pointers.get(partition, {}):
+            entries[partition] = _folder(path, pointers[partition])
+        elif partition in previous:
+            entries[partition] = dict(previous[partition])
     return {
         "format": FORMAT,
         "settings": dict(settings),
-        "folders": {
-            partition: _folder(path, pointers.get(partition, {}))
-            for partition, path in sorted(folders.items())
-            if "chunks" in pointers.get(partition, {})
-        },
+        "folders": entries,
         "vault": {"artifacts": _artifacts(vault)},
     }
 

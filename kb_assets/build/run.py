@@ -6,17 +6,18 @@ Safe to repeat: equal tables give the same build under the same name.
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_assets.build.gates import folder_problems
 from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
-from kb_core.errors import NotBuiltError
+from kb_core.errors import NotBuiltError, StoreError
 from kb_core.ids import json_hash
 from resources.builds import Builds
 from resources.home import Home
-from resources.tables import WHOLE, Pointer
+from resources.tables import WHOLE, Pointer, TableStore, read_parquet
 
 
 def run_build(home: Home) -> Outcome:
@@ -46,7 +47,12 @@ def _manifest(home: Home) -> dict[str, Any]:
     pointers = {partition: _pointers(home, partition) for partition in folders}
     found = {name: home.store.pointer(name, WHOLE) for name in VAULT_TABLES}
     vault = {name: pointer for name, pointer in found.items() if pointer}
-    return make_manifest(folders, pointers, vault, read_choices(home).to_json())
+    builds = Builds(home.data)
+    try:
+        previous = builds.read(builds.current())["folders"]
+    except (NotBuiltError, StoreError):
+        previous = {}
+    return make_manifest(folders, pointers, vault, read_choices(home).to_json(), previous)
 
 
 def run_published(home: Home) -> tuple[Outcome, list[str]]:
@@ -57,8 +63,8 @@ def run_published(home: Home) -> tuple[Outcome, list[str]]:
         manifest = builds.read(name)
         problems = [
             problem
-            for partition, folder in manifest["folders"].items()
-            for problem in _folder_problems(home, partition, folder["path"])
+            for folder in manifest["folders"].values()
+            for problem in _folder_problems(home.store, folder)
         ]
         moved = builds.publish(name) if not problems else False
         home.write_record("last-publish", {"build": name, "problems": problems})
@@ -83,15 +89,19 @@ def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
     return pointers
 
 
-def _folder_problems(home: Home, partition: str, path: str) -> list[str]:
-    store = home.store
-    index = store.pointer("keyword_index", partition)
+def _folder_problems(store: TableStore, folder: Mapping[str, Any]) -> list[str]:
+    """Judge the very files the manifest names: the present ones may be newer by now."""
+    artifacts = folder["artifacts"]
+
+    def read(name: str, columns: list[str]) -> pa.Table:
+        return read_parquet(store.root / artifacts[name]["files"]["table"], columns)
+
     return folder_problems(
-        path,
-        store.read("files", partition, ["path", "is_note", "status"]),
-        store.read("notes", partition, ["version_id", "note_id", "is_current"]),
-        store.read("chunks", partition, ["version_id", "text_id"]),
-        index.rows if index else 0,
+        folder["path"],
+        read("files", ["path", "is_note", "status"]),
+        read("notes", ["version_id", "note_id", "is_current"]),
+        read("chunks", ["version_id", "text_id"]),
+        artifacts["keyword_index"]["rows"],
     )
 
 
@@ -105,9 +115,10 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         "texts": 0,
         "texts_without_vectors": 0,
     }
-    for partition, folder in manifest["folders"].items():
+    for folder in manifest["folders"].values():
         artifacts = folder["artifacts"]
-        notes = home.store.read("notes", partition, ["is_current"])
+        path = home.store.root / artifacts["notes"]["files"]["table"]
+        notes = read_parquet(path, ["is_current"])
         texts = artifacts["keyword_index"]["rows"]
         embedded = artifacts.get("vectors", {}).get("rows", 0)
         counts["notes"] += pc.sum(notes["is_current"]).as_py() or 0

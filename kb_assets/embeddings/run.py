@@ -1,7 +1,8 @@
 """Embed a folder's passages within the time there is, and write what is complete.
 
-Safe to stop anywhere and to repeat: each batch is kept before the next. Without an embedder the
-stage writes nothing and says why; the folder is then found by its words.
+Safe to stop anywhere and to repeat: each batch is kept before the next. Without an embedder, or
+without time, the folder's vectors are put together from those that were made before, so that one
+edited note does not cost its folder all of them; what is missing is found by its words.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from kb_core.tokens import TokenCounter
 from kb_search import vectors as search
 from kb_search.vectors import build_vector_arrays
 from resources.caches import EmbeddingCache
-from resources.embedder import Embedder, open_embedder
+from resources.embedder import Embedder, EmbedderProfile, open_embedder
 from resources.home import Home
 from resources.tables import Pointer
 from resources.token_counter import open_token_counter
@@ -31,56 +32,69 @@ VERSION = f"{passages.VERSION}.{stage.VERSION}.{vectors.VERSION}.{search.VERSION
 def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     """Return what was made and, if anything is left to do, one sentence that says why."""
     home = bench.home
+    embedder, problem = open_for(home)
+    profile = embedder.profile if embedder else _recorded_profile(home)
+    try:
+        counter = _counter(home, profile) if profile else None
+    except EmbedderError as missing:
+        counter, problem = None, problem or str(missing)
+    if profile is None or counter is None:
+        return _nothing_made(home, partition), problem
+    inputs = _inputs(home, partition, profile)
+    held = home.store.holds("vectors", partition, inputs, VERSION)
+    if held and held.meta.get("is_finished"):
+        return outcome(STAGE, partition, [held], is_cached=True), problem
+    with home.leases.hold(f"{STAGE}/{partition}"):
+        made, why = _make(bench, partition, profile, counter, embedder)
+    return made, problem or why
+
+
+def open_for(home: Home) -> tuple[Embedder | None, str]:
+    """Open the home's embedder, or return why there is none. Raises HomeError for another one."""
     try:
         embedder = open_embedder(home.settings.embedder)
-        remember_embedder(home, embedder.profile.to_json())
     except EmbedderError as problem:
-        return _without_embedder(home, partition), str(problem)
-    inputs = _inputs(home, partition, embedder)
-    held = home.store.holds("vectors", partition, inputs, VERSION)
-    if held and held.meta.get("is_complete"):
-        return outcome(STAGE, partition, [held], is_cached=True), ""
-    with home.leases.hold(f"{STAGE}/{partition}"):
-        return _embed(bench, partition, embedder, inputs)
+        return None, str(problem)
+    remember_embedder(home, embedder.profile.to_json())
+    return embedder, ""
 
 
-def is_fresh(home: Home, partition: str, embedder: Embedder) -> bool:
-    """Tell whether the folder's vectors are complete."""
-    held = home.store.holds("vectors", partition, _inputs(home, partition, embedder), VERSION)
-    return held is not None and bool(held.meta.get("is_complete"))
+def is_fresh(home: Home, partition: str, embedder: Embedder | None) -> bool:
+    """Tell whether a run would find nothing to do: without an embedder, nothing to put together."""
+    if embedder is None:
+        held = home.store.pointer("vectors", partition)
+        present = input_hashes(home, ["chunks"], partition)["chunks"]
+        return held is None or held.inputs.get("chunks") == present
+    inputs = _inputs(home, partition, embedder.profile)
+    finished = home.store.holds("vectors", partition, inputs, VERSION)
+    return finished is not None and bool(finished.meta.get("is_finished"))
 
 
-def _without_embedder(home: Home, partition: str) -> Outcome:
-    """Leave what is there as it is, so that nothing downstream takes it for changed."""
-    texts = home.store.read("chunks", partition, ["text_id"])["text_id"]
-    pending = pc.count_distinct(texts).as_py()
-    present = input_hashes(home, ["chunks"], partition)
-    held = home.store.pointer("vectors", partition)
-    if held is None or held.inputs.get("chunks") != present["chunks"]:
-        return Outcome(STAGE, partition, "", 0, True, {"pending_texts": pending})
-    counts = {"pending_texts": pending - held.rows}
-    return outcome(STAGE, partition, [held], is_cached=True, counts=counts)
-
-
-def _embed(
-    bench: Workbench, partition: str, embedder: Embedder, inputs: dict[str, str]
+def _make(
+    bench: Workbench,
+    partition: str,
+    profile: EmbedderProfile,
+    counter: TokenCounter,
+    embedder: Embedder | None,
 ) -> tuple[Outcome, str]:
     home = bench.home
-    counter = _counter(home, embedder)
     chunks = home.store.read("chunks", partition)
     # A server on another machine may be sent only what the user allowed to leave this one.
-    plan = plan_passages(chunks, embedder.profile, counter, may_leave_only=not embedder.is_local)
+    only_open = embedder is not None and not embedder.is_local
+    plan = plan_passages(chunks, profile, counter, may_leave_only=only_open)
     folder = home.folders().get(partition) or "(root)"
+    result = EmbedOutcome(0, 0, len(plan.texts))
     with EmbeddingCache(home.data / "cache" / "embeddings.sqlite") as cache:
-        result = embed_missing(
-            plan,
-            embedder,
-            cache,
-            counter,
-            deadline=bench.is_time_up,
-            progress=lambda done, total: bench.progress(f"vectors of {folder}", done, total),
-        )
-        pointer = _write(home, partition, plan, cache, inputs, chunks)
+        if embedder:
+            result = embed_missing(
+                plan,
+                embedder,
+                cache,
+                counter,
+                deadline=bench.is_time_up,
+                progress=lambda done, total: bench.progress(f"vectors of {folder}", done, total),
+            )
+        pointer = _write(home, partition, plan, cache, chunks, result)
     made = outcome(STAGE, partition, [pointer], is_cached=False, counts=_counts(result, pointer))
     return made, _why_pending(result)
 
@@ -90,22 +104,25 @@ def _write(
     partition: str,
     plan: EmbedPlan,
     cache: EmbeddingCache,
-    inputs: dict[str, str],
     chunks: pa.Table,
+    result: EmbedOutcome,
 ) -> Pointer:
     rows, matrix = assemble(plan, cache)
-    texts = pc.unique(chunks["text_id"])
-    per_text = _passages_per_text(texts, rows)
+    per_text = _passages_per_text(pc.unique(chunks["text_id"]), rows)
+    inputs = _inputs(home, partition, plan.profile)
     home.store.write("passages", rows, partition=partition, inputs=inputs, code_version=VERSION)
-    embedded = int(np.count_nonzero(per_text))
     return home.store.write_arrays(
         "vectors",
         build_vector_arrays(per_text, matrix),
         partition=partition,
-        rows=embedded,
+        rows=int(np.count_nonzero(per_text)),
         inputs=inputs,
         code_version=VERSION,
-        meta={"profile": plan.profile_key, "is_complete": embedded == len(texts)},
+        # What the embedder refused is not asked for again until the folder's texts change.
+        meta={
+            "profile": plan.profile.key(),
+            "is_finished": not result.pending and not result.stopped_by,
+        },
     )
 
 
@@ -115,17 +132,39 @@ def _passages_per_text(texts: pa.Array, rows: pa.Table) -> np.ndarray:
     return np.bincount(positions, minlength=len(texts)).astype(np.int32)
 
 
-def _inputs(home: Home, partition: str, embedder: Embedder) -> dict[str, str]:
+def _inputs(home: Home, partition: str, profile: EmbedderProfile) -> dict[str, str]:
+    cut_by = "xlm-r" if profile.passage_tokens else read_choices(home).token_counter
     hashes = input_hashes(home, ["chunks"], partition)
-    counter = _counter(home, embedder).name
-    return {**hashes, "profile": embedder.profile.key(), "counter": counter}
+    return {**hashes, "profile": profile.key(), "counter": cut_by}
 
 
-def _counter(home: Home, embedder: Embedder) -> TokenCounter:
-    """Use the model's own tokens where they are at hand, else those of the home."""
-    if embedder.is_in_process:
+def _counter(home: Home, profile: EmbedderProfile) -> TokenCounter:
+    """Cut passages by the model's own tokens; where a text is one vector, use the home's."""
+    if profile.passage_tokens:
         return open_token_counter("xlm-r")
     return token_counter(read_choices(home))
+
+
+def _recorded_profile(home: Home) -> EmbedderProfile | None:
+    """Return the profile of the vectors this home has."""
+    recorded = read_choices(home).embedder
+    return EmbedderProfile(**recorded) if recorded else None
+
+
+def _nothing_made(home: Home, partition: str) -> Outcome:
+    """Leave what is there as it is, so that nothing downstream takes it for changed."""
+    texts = home.store.read("chunks", partition, ["text_id"])["text_id"]
+    pending = pc.count_distinct(texts).as_py()
+    held = home.store.pointer("vectors", partition)
+    if held is None or is_lagging(home, partition):
+        return Outcome(STAGE, partition, "", 0, True, {"pending_texts": pending})
+    counts = {"pending_texts": pending - held.rows}
+    return outcome(STAGE, partition, [held], is_cached=True, counts=counts)
+
+
+def is_lagging(home: Home, partition: str) -> bool:
+    """Tell whether the folder has vectors, of other chunks than it has now."""
+    return not is_fresh(home, partition, None)
 
 
 def _counts(result: EmbedOutcome, pointer: Pointer) -> dict[str, float]:

@@ -34,8 +34,7 @@ _COLUMNS = [
 class EmbedPlan:
     """What a folder's vectors are made of."""
 
-    profile_key: str
-    dims: int
+    profile: EmbedderProfile
     passages: pa.Table  # contract PASSAGES: texts in order of first appearance
     texts: dict[str, str]  # by passage hash, each once, the most wanted first
 
@@ -77,8 +76,7 @@ def plan_passages(
         for text_id, text in texts.items()
     }
     return EmbedPlan(
-        profile_key=profile.key(),
-        dims=profile.dims,
+        profile=profile,
         passages=PASSAGES.table(
             {"text_id": text_id, "passage": ordinal, "passage_hash": passage_hash}
             for text_id, passages in hashed.items()
@@ -146,7 +144,7 @@ def _missing(plan: EmbedPlan, cache: EmbeddingCache) -> list[str]:
     """Return the hashes without a sound vector in the cache, most wanted first."""
     missing: list[str] = []
     for some in _batches(list(plan.texts), _LOOK_UP):
-        known = cache.get_many(plan.profile_key, some)
+        known = cache.get_many(plan.profile.key(), some)
         missing += [passage_hash for passage_hash in some if passage_hash not in known]
     return missing
 
@@ -161,5 +159,5 @@ def _embed_batch(
 ) -> list[tuple[str, str]]:
     """Embed and store one batch, and return what failed."""
     checked = door.embed([plan.texts[passage_hash] for passage_hash in batch])
-    cache.put_many(plan.profile_key, {batch[i]: v for i, v in sorted(checked.vectors.items())})
+    cache.put_many(plan.profile.key(), {batch[i]: v for i, v in sorted(checked.vectors.items())})
     return [(batch[position], reason) for position, reason in sorted(checked.failed.items())]

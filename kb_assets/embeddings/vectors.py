@@ -37,14 +37,14 @@ def _gather(
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Look up each row's vector, page by page, so that no vector is held twice for long."""
     hashes = plan.passages["passage_hash"].to_pylist()
-    matrix = np.zeros((len(hashes), plan.dims), dtype=np.float32)
+    matrix = np.zeros((len(hashes), plan.profile.dims), dtype=np.float32)
     has_vector = np.zeros(len(hashes), dtype=bool)
     for start in range(0, len(hashes), _LOOK_UP):
         some = hashes[start : start + _LOOK_UP]
-        known = cache.get_many(plan.profile_key, list(dict.fromkeys(some)))
+        known = cache.get_many(plan.profile.key(), list(dict.fromkeys(some)))
         for row, passage_hash in enumerate(some, start):
             vector = known.get(passage_hash)
-            if vector is not None and vector.shape == (plan.dims,):
+            if vector is not None and vector.shape == (plan.profile.dims,):
                 matrix[row] = vector
                 has_vector[row] = True
     return matrix, has_vector

@@ -15,8 +15,10 @@ _SAME_VAULT = 0.5  # a moved vault holds at least this share of the notes last l
 _SHARED_DAY = 0.5  # above this share of one file day, times are those of a copy, not of writing
 
 
-def begin_listing(home: Home, now: dt.datetime) -> Listing:
+def begin_listing(home: Home, now: dt.datetime, only: Sequence[str] | None = None) -> Listing:
     """List the vault, register new folders and start (or resume) a listing.
+
+    `only` names the folders to look at, by path; the others wait for another listing.
 
     Raises VaultError when the vault is missing, is no folder, or holds no note.
     """
@@ -27,7 +29,13 @@ def begin_listing(home: Home, now: dt.datetime) -> Listing:
     history = History(home.data / "history")
     depth = home.settings.vault.folder_depth
     home.register_folders({**_folders_of_journal(history, depth), **folders_of(entries, depth)})
-    return history.begin(now, home.folders(), drop_file_times=is_one_day(entries))
+    with home.leases.hold("listing"):
+        return history.begin(
+            now,
+            home.folders(),
+            drop_file_times=is_one_day(entries),
+            only=None if only is None else [partition_key(folder) for folder in only],
+        )
 
 
 def listing_for(
@@ -40,10 +48,12 @@ def listing_for(
     """
     listing = history.listing() or begin_listing(home, now)
     if partition in listing.waiting:
-        return listing
-    drop = is_one_day(vault.list())
+        return listing.for_partition(partition)
     return replace(
-        listing, started=after(now, listing), is_first=False, drop_file_times=drop, waiting=()
+        listing,
+        started=after(now, listing),
+        is_first=partition in listing.unseen,
+        drop_file_times=is_one_day(vault.list()),
     )
 
 

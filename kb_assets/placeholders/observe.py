@@ -1,7 +1,6 @@
 """Compare a folder's listing with the journal: which files there are, which versions are new.
 
-Pure but for the `read` it is handed, which it calls once per readable note. The tables hold no
-file time: touching a file changes nothing.
+Pure. The tables hold no file time: touching a file changes nothing.
 """
 
 import datetime as dt

@@ -18,7 +18,7 @@ from kb_assets.placeholders.observe import (
     lost_notes,
     observe,
 )
-from kb_core.errors import VaultError
+from kb_core.errors import KbError, VaultError
 from kb_core.ids import bytes_hash, fingerprint
 from resources.history import History
 from resources.home import Home
@@ -32,13 +32,19 @@ def run(home: Home, partition: str, now: dt.datetime) -> Outcome:
     """
     history = History(home.data / "history")
     with home.leases.hold(f"placeholders/{partition}"):
-        found = _look(home, history, partition, now)
+        try:
+            found = _look(home, history, partition, now)
+        except KbError:
+            with home.leases.hold("listing"):
+                history.skip(partition)
+            raise
         history.append(partition, found.new_versions)
         held = home.store.pointer("files", partition)
         pointer = home.store.write(
             "files", found.files, partition=partition, inputs={}, code_version=VERSION
         )
-        history.finish(partition)
+        with home.leases.hold("listing"):
+            history.finish(partition)
     is_cached = held is not None and held.hash == pointer.hash and not found.new_versions
     return outcome("placeholders", partition, [pointer], is_cached=is_cached, counts=found.counts)
 
@@ -53,7 +59,8 @@ def is_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
     held = home.store.holds("files", partition, {}, VERSION)
     is_same = held is not None and held.hash == fingerprint(found.files)
     if is_same and not found.new_versions:
-        history.finish(partition)
+        with home.leases.hold("listing"):
+            history.finish(partition)
         return True
     return False
 

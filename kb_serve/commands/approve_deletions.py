@@ -3,6 +3,7 @@
 import click
 
 from kb_core.errors import SettingsError
+from kb_core.folder_names import folder_path
 from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, say, visible
 
@@ -26,7 +27,7 @@ def command(folder: str, as_json: bool, home: str | None) -> None:
     from resources.vault import LocalVault
 
     opened = Home.open(home_root(home))
-    path = "" if folder in ("/", ".") else folder.strip("/")
+    path = folder_path(folder)
     partitions = {name: key for key, name in opened.folders().items()}
     if path not in partitions:
         raise SettingsError(f"No folder {folder!r} here. `kb folders` lists them.")

@@ -42,9 +42,8 @@ def command(
                kb search "Preiserhöhung" --folder Meetings --variant keyword
                kb search "who introduced Yolanda" --json
     """
-    from kb_search.engine import Engine
-
     from kb_core.settings import read_settings
+    from kb_search.engine import Engine
 
     root = home_root(home)
     settings = read_settings(root)
@@ -79,6 +78,9 @@ def _show(result: dict) -> None:
         click.echo(click.style(f"    {where}", dim=True))
         click.echo(click.style(f"    {row['link']}", dim=True))
     pending = result["pending"]
+    if pending["folders_without_words"]:
+        waiting = counted(pending["folders_without_words"], "folder")
+        click.echo(f"\n{waiting} of the vault are not read yet: `kb build` goes on.")
     if pending["texts_without_vectors"]:
         folders = pending["folders"] - pending["folders_without_vectors"]
         click.echo(

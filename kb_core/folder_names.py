@@ -1,0 +1,13 @@
+"""How a person may name a folder, and the one form it is known by. Pure."""
+
+import unicodedata
+
+
+def folder_path(given: str) -> str:
+    """Return a folder's path inside the vault: NFC, no slash at either end, "" for the root.
+
+    >>> folder_path("./Work/"), folder_path("/"), folder_path(".")
+    ('Work', '', '')
+    """
+    path = unicodedata.normalize("NFC", given).strip("/")
+    return "" if path == "." else path.removeprefix("./")
