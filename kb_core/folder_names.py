@@ -2,12 +2,19 @@
 
 import unicodedata
 
+ROOT = "(root)"
+
 
 def folder_path(given: str) -> str:
     """Return a folder's path inside the vault: NFC, no slash at either end, "" for the root.
 
-    >>> folder_path("./Work/"), folder_path("/"), folder_path(".")
-    ('Work', '', '')
+    >>> folder_path("./Work/"), folder_path("/"), folder_path("."), folder_path("(root)")
+    ('Work', '', '', '')
     """
     path = unicodedata.normalize("NFC", given).strip("/")
-    return "" if path == "." else path.removeprefix("./")
+    return "" if path in (".", ROOT) else path.removeprefix("./")
+
+
+def shown_path(path: str) -> str:
+    """Return how a folder is shown to people."""
+    return path or ROOT

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from kb_search.vectors import HeldBytes, Vectors
 from resources.builds import FORMAT, Builds
 
 # What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
+# What numpy raises for a file that is cut, empty, or has a header that is no header.
+_BAD_ARRAY = (OSError, ValueError, EOFError, SyntaxError, TokenError)
+
 HELD_BYTES = 2**30
 
 _RANKED = ["text_id", "chunk_id", "note_id", "is_current"]
@@ -139,7 +143,7 @@ class Folder:
         for name, path in paths.items():
             try:
                 arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as problem:
+            except _BAD_ARRAY as problem:
                 raise _damaged(path, problem) from None
         return arrays
 

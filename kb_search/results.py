@@ -45,13 +45,15 @@ class FoundNote:
     note: str
     title: str
     kind: str
+    score: float  # of the note; its chunks have their own
     best: FoundChunk
     chunks: tuple[FoundChunk, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the note with its best chunk's fields beside its own."""
         own = {"rank": self.rank, "note": self.note, "title": self.title, "kind": self.kind}
-        return own | asdict(self.best) | {"chunks": [asdict(chunk) for chunk in self.chunks]}
+        chunks = [asdict(chunk) for chunk in self.chunks]
+        return own | asdict(self.best) | {"score": self.score, "chunks": chunks}
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def found_note(rank: int, note: RankedNote, weights: Mapping[str, float], vault:
         for chunk, fields in zip(note.chunks, shown, strict=True)
     )
     first = shown[0]
-    return FoundNote(rank, note.note_id, first["title"], first["kind"], chunks[0], chunks)
+    score = round(note.score, _DECIMALS)
+    return FoundNote(rank, note.note_id, first["title"], first["kind"], score, chunks[0], chunks)
 
 
 def _found_chunk(

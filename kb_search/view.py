@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
-from kb_core.folder_names import folder_path
+from kb_core.folder_names import folder_path, shown_path
 from kb_search.build import Folder, PublishedBuild, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.vectors import VectorScope
@@ -30,14 +30,17 @@ class View:
     def over(cls, build: PublishedBuild, folders: Sequence[str] | None = None) -> "View":
         """Take the present chunks of the named folders, or of all.
 
-        A folder is named by its path, a path above it, or its partition key. Raises SettingsError
-        for a name that fits none, listing what there is.
+        A folder is named by its path, a path above or below it, or its partition key; `/` is the
+        vault's root alone. Raises SettingsError for a name that fits none, listing what there is.
         """
-        chosen = build.folders
-        if folders is not None:
-            wanted = [folder for name in folders for folder in _named(build, name)]
-            chosen = tuple(folder for folder in build.folders if folder in wanted)
-        return cls(chosen, tuple(folder.rows.is_current for folder in chosen))
+        if folders is None:
+            return cls(build.folders, tuple(folder.rows.is_current for folder in build.folders))
+        masks: dict[str, NDArray[np.bool_]] = {}
+        for name in folders:
+            for folder, mask in _named(build, name):
+                masks[folder.partition] = masks.get(folder.partition, mask) | mask
+        chosen = tuple(folder for folder in build.folders if folder.partition in masks)
+        return cls(chosen, tuple(masks[folder.partition] for folder in chosen))
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.int64], ...]:
@@ -140,21 +143,36 @@ class View:
         return rows[order], starts
 
 
-def _named(build: PublishedBuild, name: str) -> list[Folder]:
+def _named(build: PublishedBuild, name: str) -> list[tuple[Folder, NDArray[np.bool_]]]:
+    """Return the folders a name stands for, and which of their present rows."""
     path = folder_path(name)
     found = [
-        folder
+        (folder, folder.rows.is_current)
         for folder in build.folders
         if name == folder.partition or path == folder.path or _is_above(path, folder.path)
     ]
+    found = found or [
+        (folder, mask)
+        for folder in build.folders
+        if _is_above(folder.path, path) and (mask := _rows_below(folder, path)).any()
+    ]
     if not found:
-        known = ", ".join(repr(folder.path) for folder in build.folders)
+        known = ", ".join(shown_path(folder.path) for folder in build.folders)
         raise SettingsError(f"No folder {name!r} in this build. It has: {known}.")
     return found
 
 
 def _is_above(path: str, folder: str) -> bool:
-    return not path or folder.startswith(f"{path}/")
+    return bool(path) and folder.startswith(f"{path}/")
+
+
+def _rows_below(folder: Folder, path: str) -> NDArray[np.bool_]:
+    """Return the present rows of notes in a folder deeper than the partition's."""
+    below = pc.starts_with(folder.rows.note_ids, f"{path}/").cast(pa.uint8())
+    # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
+    values = np.frombuffer(below.buffers()[1] or b"", np.uint8)
+    mask: NDArray[np.bool_] = values[below.offset : below.offset + len(below)] > 0
+    return folder.rows.is_current & mask
 
 
 def _joined(arrays: Iterable[np.ndarray]) -> NDArray[np.int64]:

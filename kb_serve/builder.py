@@ -19,13 +19,13 @@ from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
 from kb_core.errors import KbError, NotBuiltError, SettingsError
-from kb_core.folder_names import folder_path
+from kb_core.folder_names import folder_path, shown_path
 from kb_core.ids import partition_key
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
-from kb_serve.output import duration
+from kb_serve.output import duration, visible
 from kb_serve.run_events import counts_of, failures_of, was_interrupted
 from kb_serve.vector_time import is_worth_saying, passages_per_second, pending_passages
 from resources.builds import Builds
@@ -210,7 +210,7 @@ class Builder:
         by_path = {path: key for key, path in folders.items()}
         unknown = [folder for folder in self._wanted if folder_path(folder) not in by_path]
         if unknown:
-            known = ", ".join(path or "/" for path in sorted(by_path))
+            known = ", ".join(visible(shown_path(path)) for path in sorted(by_path))
             raise SettingsError(f"No folder {unknown[0]!r} in this vault. There are: {known}.")
         return [by_path[folder_path(folder)] for folder in self._wanted]
 
@@ -224,7 +224,7 @@ class Builder:
         return sizes
 
     def _name(self, partition: str) -> str:
-        return self._home.folders().get(partition, partition) or "(root)"
+        return visible(shown_path(self._home.folders().get(partition, partition)))
 
     def _current(self) -> str:
         try:

@@ -1,7 +1,9 @@
 """The `kb` command: finds the home, loads the command asked for, and turns errors into words."""
 
+import errno
 import importlib
 import os
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,12 @@ from kb_serve.output import emit, say
 # Everyday commands first; `kb --help` shows them in this order.
 EVERYDAY = ("init", "doctor", "build", "search", "check", "ui")
 UPKEEP = ("refresh", "folders", "approve-deletions")
+
+
+_DAMAGED_DATABASE = (
+    "A database of this home is damaged ({problem}). Move data/cache/leases.sqlite away: it is "
+    "made anew. If that does not help, data/dagster too: only the history of runs is lost."
+)
 
 
 class _Commands(click.Group):
@@ -84,6 +92,7 @@ def main() -> None:
         sys.exit(stop.exit_code)
     except click.ClickException as problem:
         problem.show()
+        _emit_error(type(problem).__name__, problem.format_message())
         sys.exit(problem.exit_code)
     except (click.Abort, KeyboardInterrupt):
         say("Stopped. What was done is kept; run the same command again to go on.")
@@ -91,14 +100,33 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except KbError as problem:
-        _fail(problem)
+        _fail(type(problem).__name__, str(problem))
+    except OSError as problem:
+        _fail(type(problem).__name__, _in_words(problem))
+    except sqlite3.Error as problem:
+        _fail(type(problem).__name__, _DAMAGED_DATABASE.format(problem=problem))
 
 
-def _fail(problem: KbError) -> None:
-    say(f"kb: {problem}")
-    if "--json" in sys.argv:
-        emit({"error": type(problem).__name__, "message": str(problem)})
+def _in_words(problem: OSError) -> str:
+    """Say what the system refused, where, and what to do; the last build answers meanwhile."""
+    where = f" at {problem.filename}" if problem.filename else ""
+    remedy = {
+        errno.ENOSPC: "Free some space and run the same command again; nothing is lost.",
+        errno.EACCES: "Give this user the right to read and write there, or choose another home.",
+        errno.EROFS: "The file system is read-only: choose another home.",
+    }.get(problem.errno or 0, "Mend that and run the same command again.")
+    return f"{problem.strerror or type(problem).__name__}{where}. {remedy}"
+
+
+def _fail(kind: str, message: str) -> None:
+    say(f"kb: {message}")
+    _emit_error(kind, message)
     sys.exit(1)
+
+
+def _emit_error(kind: str, message: str) -> None:
+    if "--json" in sys.argv:
+        emit({"error": kind, "message": message})
 
 
 if __name__ == "__main__":

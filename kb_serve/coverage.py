@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kb_core.folder_names import shown_path
 from resources.home import Home
 
 
@@ -28,7 +29,7 @@ def _folder_row(home: Home, partition: str, path: str) -> dict[str, Any]:
     words = store.pointer("keyword_index", partition)
     vectors = store.pointer("vectors", partition)
     return {
-        "folder": path or "(root)",
+        "folder": shown_path(path),
         "partition": partition,
         "files": files.num_rows,
         "notes": len(current),

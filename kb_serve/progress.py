@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from kb_serve.output import visible
+
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -17,6 +19,7 @@ class ProgressLines:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Report that `done` of `total` pieces of `what` are done."""
+        what = visible(what)
         now = time.monotonic()
         start, first = self._begun.setdefault(what, (now, done))
         if done < total and now - self._last < _SECONDS_BETWEEN_LINES:

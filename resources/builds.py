@@ -27,8 +27,9 @@ class Builds:
         """Store a manifest under its own hash and return that name."""
         name = json_hash(manifest)
         path = self._path(name)
-        if not path.is_file():
-            write_atomically(path, canonical_json(manifest).encode())
+        data = canonical_json(manifest).encode()
+        if not path.is_file() or path.read_bytes() != data:  # a damaged one is mended
+            write_atomically(path, data)
         return name
 
     def read(self, name: str) -> dict[str, Any]:
@@ -49,7 +50,7 @@ class Builds:
     def current(self) -> str:
         """Return the published build's name. Raises NotBuiltError when there is none."""
         try:
-            return self._current.read_text("ascii").strip()
+            return self._current.read_bytes().decode("ascii", "replace").strip()
         except FileNotFoundError:
             raise NotBuiltError(
                 f"Nothing is published in {self._current.parent} yet. Run `kb build` first."

@@ -27,6 +27,11 @@ from kb_core.ids import bytes_hash, combined
 from resources.atomic_files import write_atomically
 from resources.tables import read_parquet
 
+# Nobody else knows what a note said before: losing the journal is losing that.
+_NOT_MADE_ANEW = (
+    "It holds earlier versions of notes and cannot be made anew: restore data/history from a "
+    "backup. Only if there is none, move the file away; what it held is then forgotten."
+)
 _PRUNED = "pruned.json"
 
 
@@ -69,7 +74,7 @@ class History:
             )
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError):
             raise StoreError(
                 f"{path} is damaged. Restore data/history from a backup: it cannot be made anew."
             ) from None
@@ -132,7 +137,7 @@ class History:
         """Return a folder's rows by note and time (contract VERSIONS)."""
         columns = None if with_content else [c for c in VERSIONS.schema.names if c != "content"]
         empty = VERSIONS.empty() if columns is None else VERSIONS.empty().select(columns)
-        tables = [read_parquet(path, columns) for path in self._segments(partition)]
+        tables = [read_parquet(path, columns, _NOT_MADE_ANEW) for path in self._segments(partition)]
         rows = pa.concat_tables([empty, *tables])
         order = pc.sort_indices(
             rows, sort_keys=[("note_id", "ascending"), ("observed_at", "ascending")]
@@ -162,10 +167,15 @@ class History:
         write_atomically(self.root / _PRUNED, json.dumps(pruned).encode())
 
     def _pruned(self) -> set[str]:
+        path = self.root / _PRUNED
         try:
-            return set(json.loads((self.root / _PRUNED).read_bytes()))
+            return {str(name) for name in json.loads(path.read_bytes())}
         except FileNotFoundError:
             return set()
+        except (ValueError, TypeError):
+            raise StoreError(
+                f"{path} is damaged. Write a list of partition keys into it, [] for none."
+            ) from None
 
     def _instants(self, partition: str) -> set[tuple[str, dt.datetime]]:
         rows = self.read(partition, with_content=False).select(["note_id", "observed_at"])

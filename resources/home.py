@@ -17,6 +17,8 @@ from resources.atomic_files import make_private_folder, write_atomically
 from resources.leases import Leases
 from resources.tables import TableStore
 
+STATE = ("store", "builds", "cache", "history", "dagster")  # folders below data/
+
 
 @dataclass(frozen=True)
 class Home:
@@ -96,10 +98,14 @@ class Home:
 
 
 def check_not_inside(home: Path, vault: Path) -> None:
-    """Refuse a home that lies inside the vault: its state would be read as notes."""
+    """Refuse a home whose state would lie inside the vault, or a vault inside that state.
+
+    The vault is never written to, and what the home writes must never be read as notes.
+    """
     home, vault = home.resolve(), vault.resolve()
-    if home == vault or vault in home.parents:
-        raise HomeError(
-            f"The home {home} lies inside the vault {vault}, which is never written to. "
-            "Choose a folder outside it: `kb init VAULT --home DIR`."
-        )
+    for state in (home / "data" / name for name in STATE):
+        if state == vault or vault in state.parents or state in vault.parents:
+            raise HomeError(
+                f"The home {home} lies inside the vault {vault}, or the vault inside the home's "
+                "own state. Choose a folder outside the vault: `kb init VAULT --home DIR`."
+            )

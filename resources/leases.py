@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kb_core.errors import BusyError
+from kb_core.errors import BusyError, StoreError
 from resources.atomic_files import make_private_folder
 
 _SECONDS = 60.0
@@ -86,11 +86,22 @@ class Leases:
         return row[0].split(":")[1] if row else "unknown"
 
     @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError:
+            raise  # busy or full: the system's own words are the right ones
+        except sqlite3.DatabaseError as problem:
+            raise StoreError(
+                f"{self._path} is damaged ({problem}). Delete it: it is made anew."
+            ) from None
+
+    @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         make_private_folder(self._path.parent)
         db = sqlite3.connect(self._path, timeout=30)
         try:
-            with db:
+            with self._explained(), db:
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute(
                     "CREATE TABLE IF NOT EXISTS leases "

@@ -37,6 +37,7 @@ class Pointer:
     code_version: str
     inputs: Mapping[str, str]  # what it was made from: name -> hash
     files: Mapping[str, str]  # part -> path below the store
+    sizes: Mapping[str, int]  # part -> bytes: a cut file is noticed without reading it
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def as_artifact(self) -> dict[str, Any]:
@@ -82,8 +83,17 @@ class TableStore:
             return None
         if dict(pointer.inputs) != dict(inputs):
             return None
-        is_whole = all((self.root / path).is_file() for path in pointer.files.values())
-        return pointer if is_whole else None
+        return pointer if self._is_whole(pointer) else None
+
+    def _is_whole(self, pointer: Pointer) -> bool:
+        """Tell whether every file is there in its full size. `kb build` mends what is not."""
+        for part, path in pointer.files.items():
+            try:
+                if (self.root / path).stat().st_size != pointer.sizes[part]:
+                    return False
+            except FileNotFoundError:
+                return False
+        return True
 
     def write(
         self,
@@ -104,12 +114,18 @@ class TableStore:
             write_page_checksum=True,
             row_group_size=_ROWS_TOGETHER,
         )
-        path = self._store_bytes(name, partition, sink.getvalue().to_pybytes(), "parquet")
+        data = sink.getvalue().to_pybytes()
+        path = self._store_bytes(name, partition, data, "parquet")
         return self._point(
             name,
             partition,
             Pointer(
-                fingerprint(table), table.num_rows, code_version, dict(inputs), {"table": path}
+                fingerprint(table),
+                table.num_rows,
+                code_version,
+                dict(inputs),
+                {"table": path},
+                {"table": len(data)},
             ),
         )
 
@@ -126,13 +142,15 @@ class TableStore:
     ) -> Pointer:
         """Store an index: each array in its own file, one pointer over all of them."""
         files: dict[str, str] = {}
+        sizes: dict[str, int] = {}
         hashes: list[str] = []
         for part in sorted(arrays):
             data = _array_bytes(arrays[part])
             hashes += [part, bytes_hash(data)]
+            sizes[part] = len(data)
             files[part] = self._store_bytes(name, partition, data, "npy")
         pointer = Pointer(
-            combined(hashes), rows, code_version, dict(inputs), files, dict(meta or {})
+            combined(hashes), rows, code_version, dict(inputs), files, sizes, dict(meta or {})
         )
         return self._point(name, partition, pointer)
 
@@ -174,18 +192,23 @@ class TableStore:
         return self.root / name / f"{partition}.json"
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a content-named Parquet file through one handle, its page checksums verified."""
+MADE_ANEW = "Delete the file and run `kb build`: it is made anew from the vault."
+
+
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, remedy: str = MADE_ANEW
+) -> pa.Table:
+    """Read a content-named Parquet file through one handle, its page checksums verified.
+
+    Raises StoreError with the remedy, which differs for what cannot be made anew.
+    """
     try:
         with pa.memory_map(str(path)) as source:
             return pq.read_table(source, columns=columns, page_checksum_verification=True)
     except FileNotFoundError:
-        raise StoreError(f"{path} is missing. Run `kb build` to make it anew.") from None
+        raise StoreError(f"{path} is missing. {remedy}") from None
     except (OSError, pa.ArrowInvalid) as problem:
-        raise StoreError(
-            f"{path} is damaged ({type(problem).__name__}). "
-            "Delete the file and run `kb build`: it is made anew from the vault."
-        ) from None
+        raise StoreError(f"{path} is damaged ({type(problem).__name__}). {remedy}") from None
 
 
 def _array_bytes(array: np.ndarray) -> bytes:

@@ -22,6 +22,8 @@ from kb_core.settings import VaultSettings
 NOTE_SUFFIXES = (".md", ".markdown")
 _POINTER_SUFFIXES = (".gdoc", ".gsheet", ".gslides", ".desktop", ".webloc")
 _STUB_SUFFIX = ".icloud"
+# A folder that could not be listed: what it holds is unknown, not gone.
+UNLISTED = "unlisted"
 # macOS marks a file whose bytes are with the provider; Python 3.11's stat has no name for it.
 _SF_DATALESS = 0x40000000
 # Windows: recall on data access, recall on open, offline.
@@ -37,7 +39,7 @@ class Entry:
     raw_path: bytes
     size: int
     mtime_ns: int
-    state: str  # local, online, pointer, stub, other
+    state: str  # local, online, pointer, stub, hidden, unlisted (a folder), other
     problem: str = ""  # why it cannot be read, as far as the listing can tell
 
     @property
@@ -47,7 +49,8 @@ class Entry:
 
     def folder(self, depth: int) -> str:
         """Return the folder that the file counts to: its first `depth` path parts."""
-        parents = PurePosixPath(self.path).parts[:-1]
+        parts = PurePosixPath(self.path).parts
+        parents = parts if self.state == UNLISTED else parts[:-1]
         return "/".join(parents[:depth])
 
 
@@ -116,21 +119,22 @@ class LocalVault:
                     f"The vault {self.root} cannot be listed: {_explain(problem)}. "
                     "Give this user the right to read it."
                 ) from None
-            yield Entry(_key(folder), folder, 0, 0, "other", _explain(problem))
+            yield Entry(_key(folder), folder, 0, 0, UNLISTED, _explain(problem))
             return
         for item in items:
             raw = b"/".join((folder, item.name)) if folder else item.name
             if self._is_ignored(item.name, _key(raw)):
                 continue
-            if item.is_dir(follow_symlinks=False):
+            if item.is_dir(follow_symlinks=False) and not item.name.startswith(b"."):
                 if wanted is None or _is_on_the_way(_key(raw), wanted):
                     yield from self._walk(raw, wanted)
-            else:
+            elif not item.is_dir(follow_symlinks=False):
                 yield _entry(raw, item)
 
     def _is_ignored(self, name: bytes, path: str) -> bool:
-        # `.name.md.icloud` is a stub of a note, not a hidden file.
-        if name.startswith(b".") and not name.endswith(_STUB_SUFFIX.encode()):
+        # `.name.md.icloud` is a stub of a note, and a hidden note is counted, though not read.
+        suffixes = (_STUB_SUFFIX, *NOTE_SUFFIXES)
+        if name.startswith(b".") and not name.lower().endswith(tuple(s.encode() for s in suffixes)):
             return True
         return any(fnmatch(path, pattern) for pattern in self._settings.ignore)
 
@@ -181,6 +185,8 @@ def file_state(name: bytes, status: os.stat_result) -> tuple[str, str]:
         return "other", "not a regular file"
     if name.endswith(_STUB_SUFFIX.encode()):
         return "stub", "a stub: its text is only online"
+    if name.startswith(b"."):
+        return "hidden", "a hidden file: its name begins with a dot"
     if name.endswith(tuple(suffix.encode() for suffix in _POINTER_SUFFIXES)):
         return "pointer", "a pointer to an online document"
     flags = getattr(status, "st_flags", 0)

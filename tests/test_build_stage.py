@@ -13,7 +13,7 @@ SETTINGS = {"token_counter": "regex"}
 
 
 def pointer(name: str) -> Pointer:
-    return Pointer(name, 1, "1", {"from": "x"}, {"table": f"{name}.parquet"})
+    return Pointer(name, 1, "1", {"from": "x"}, {"table": f"{name}.parquet"}, {"table": 1})
 
 
 def manifest(pointers, previous=None, folders=None):

@@ -53,6 +53,78 @@ def test_errors_say_what_to_do_and_never_show_a_traceback(home, arguments, words
     assert "Traceback" not in done.stderr
 
 
+def test_what_the_system_refuses_is_said_in_words(tmp_path):
+    vault = put(tmp_path / "vault", "a.md", "a").parent
+    blocked = put(tmp_path, "file", "")
+
+    done = run_kb("init", str(vault), "--home", str(blocked / "home"), "--json")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["error"]
+
+
+def test_a_wrong_call_is_an_object_too(home):
+    done = run_kb("search", "ferry", "--notes", "0", "--json", "--home", str(home))
+
+    assert done.returncode == 2
+    assert "notes" in json.loads(done.stdout.splitlines()[-1])["message"]
+
+
+def test_an_empty_question_is_refused(home):
+    assert "empty" in run_kb("search", "  ", "--home", str(home)).stderr
+
+
+@pytest.mark.parametrize(
+    ("folder", "notes"),
+    [
+        ("Work", {"Work/Ferry log.md"}),
+        ("./Work/", {"Work/Ferry log.md"}),
+        ("/", {"Home.md"}),
+        ("(root)", {"Home.md"}),
+    ],
+)
+def test_a_folder_is_named_as_people_name_it(home, folder, notes):
+    arguments = ("start ferry log passengers aurora", "--folder", folder, "--home", str(home))
+
+    found = {row["note"] for row in kb_json("search", *arguments)["results"]}
+
+    assert notes <= found
+    assert {note.rpartition("/")[0] for note in found} == {next(iter(notes)).rpartition("/")[0]}
+
+
+def test_a_folder_below_a_partition_can_be_searched_alone(tmp_path):
+    vault = put(tmp_path / "vault", "Work/deep/a.md", "the ferry sails").parents[2]
+    put(vault, "Work/b.md", "the ferry waits")
+    home = make_home(vault, tmp_path / "home")
+    kb_json("build", "--home", str(home))
+
+    found = kb_json("search", "ferry", "--folder", "Work/deep", "--home", str(home))["results"]
+
+    assert [row["note"] for row in found] == ["Work/deep/a.md"]
+
+
+def test_a_damaged_build_is_mended_by_building(tmp_path):
+    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+    name = kb_json("build", "--home", str(home))["build"]
+    damage = [home / "data" / "builds" / f"{name}.json"]
+    damage += [next((home / "data" / "store" / "chunks").glob("work-*/*.parquet"))]
+    damage += [next((home / "data" / "store" / "keyword_index").glob("work-*/*.npy"))]
+
+    for path in damage:
+        path.write_bytes(path.read_bytes()[:40])
+        failed = kb_json("search", "ferry", "--home", str(home), status=1)
+        assert failed["error"] == "StoreError"
+        assert kb_json("build", "--home", str(home))["build"] == name
+        assert kb_json("search", "ferry", "--home", str(home))["results"]
+
+
+def test_check_before_any_build_says_so(tmp_path):
+    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+
+    assert "kb build" in kb_json("check", "--home", str(home), status=1)["message"]
+
+
 def test_an_error_is_an_object_too(tmp_path):
     failed = kb_json("search", "x", "--home", str(tmp_path), status=1)
 

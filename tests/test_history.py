@@ -90,9 +90,19 @@ def test_the_state_changes_exactly_when_rows_are_added(history):
     assert history.state("p") != empty
 
 
-def test_a_damaged_listing_is_never_taken_for_a_new_vault(history):
+def test_a_damaged_segment_never_advises_to_destroy_it(history):
+    history.append("p", [row("a.md", b"1")])
+    (segment,) = (history.root / "versions" / "p").iterdir()
+    segment.write_bytes(b"PAR1 nonsense")
+
+    with pytest.raises(StoreError, match="cannot be made anew: restore"):
+        history.read("p")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"x"', "{}"])
+def test_a_damaged_listing_is_never_taken_for_a_new_vault(history, text):
     history.begin(NOW, ["a"], drop_file_times=False)
-    (history.root / "listing.json").write_text("{}")
+    (history.root / "listing.json").write_text(text)
 
     with pytest.raises(StoreError, match="Restore"):
         history.listing()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kb_core.errors import BusyError
+from kb_core.errors import BusyError, StoreError
 from resources.leases import Leases
 
 
@@ -50,4 +50,12 @@ def test_the_lease_of_a_killed_process_is_taken_over_at_once(tmp_path):
     subprocess.run([sys.executable, "-c", script, str(path)], check=False)
 
     with Leases(path).hold("x", wait_seconds=0):
+        pass
+
+
+def test_a_damaged_file_says_what_to_do(tmp_path):
+    path = tmp_path / "leases.sqlite"
+    path.write_bytes(b"no database at all" * 100)
+
+    with pytest.raises(StoreError, match="Delete it"), Leases(path).hold("x", wait_seconds=0):
         pass

@@ -43,6 +43,14 @@ def test_an_absent_note_is_gone_and_an_unreadable_one_is_not():
     assert found.new_versions[0]["content_hash"] is None
 
 
+def test_notes_below_a_folder_that_cannot_be_listed_are_not_gone():
+    closed = note("A/sub", None, "unlisted", "no permission to read it", is_note=False)
+    found = look([closed], {"A/sub/x.md": "1", "A/subway.md": "2"})
+
+    assert [row["note_id"] for row in found.new_versions] == ["A/subway.md"]
+    assert found.files["status"].to_pylist() == ["failed"]
+
+
 def test_every_file_is_readable_skipped_or_failed():
     seen = [
         note("a.md"),
@@ -105,7 +113,7 @@ def test_more_than_a_fifth_gone_at_once_is_not_believed(lost, kept, is_refused):
 
 def test_an_approval_covers_one_loss_alone():
     assert loss_id(["a", "b"]) == loss_id(["b", "a"]) != loss_id(["a"])
-    assert lost_notes(["a.md"], {"a.md": "1", "b.md": "2", "c.md": None}) == ["b.md"]
+    assert lost_notes([note("a.md")], {"a.md": "1", "b.md": "2", "c.md": None}) == ["b.md"]
 
 
 def entry(path: str, day: int) -> Entry:

@@ -287,6 +287,14 @@ def test_a_home_inside_the_vault_is_refused(vault):
     assert not (vault / "kb").exists()
 
 
+def test_a_vault_set_around_the_home_later_is_refused(home):
+    around = {"KB_VAULT__PATH": str(home.parent)}
+
+    refused = kb_json("build", "--home", str(home), env=around, status=1)
+
+    assert "inside the vault" in refused["message"]
+
+
 def test_a_home_pointed_at_another_vault_is_refused(home, tmp_path):
     kb_json("build", "--home", str(home))
     other = put(tmp_path / "other vault", "a.md", "Nothing in common.").parent

@@ -46,7 +46,7 @@ def test_folders_come_in_order_of_their_paths(home):
         (["/work/plans/"], ["work/plans"]),
         (["work"], ["work/old", "work/plans"]),
         ([partition_key("")], [""]),
-        ([""], ["", "work/old", "work/plans"]),
+        (["/"], [""]),
         (["work/plans", "work"], ["work/old", "work/plans"]),
         ([], []),
     ],

@@ -45,6 +45,34 @@ def test_one_folder_is_listed_alone(tmp_path):
     assert [e.path for e in vault.list("")] == ["root.md"]
 
 
+def test_a_hidden_note_is_counted_and_not_read(tmp_path):
+    put(tmp_path, "..md")
+    put(tmp_path, ".hidden/a.md")
+    vault = vault_of(tmp_path)
+
+    (entry,) = vault.list()
+
+    assert (entry.path, entry.state) == ("..md", "hidden")
+    assert vault.read(entry).content is None
+
+
+def test_a_folder_that_cannot_be_listed_counts_to_its_own_partition(tmp_path, monkeypatch):
+    put(tmp_path, "closed/a.md")
+    put(tmp_path, "open/b.md")
+    real = os.scandir
+
+    def scandir(path):
+        if path.endswith(b"closed"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+    found = {(e.path, e.state, e.folder(1)) for e in vault_of(tmp_path).list()}
+
+    assert found == {("closed", "unlisted", "closed"), ("open/b.md", "local", "open")}
+
+
 def test_patterns_are_ignored(tmp_path):
     put(tmp_path, "Templates/daily.md")
     put(tmp_path, "a.md")

@@ -36,7 +36,8 @@ def is_fresh(home: Home) -> bool:
     """Tell whether what is published is what is stored now."""
     try:
         current = Builds(home.data).current()
-    except NotBuiltError:
+        Builds(home.data).read(current)
+    except (NotBuiltError, StoreError):
         return False
     is_judged = home.record("last-publish") == {"build": current, "problems": []}
     return is_judged and json_hash(_manifest(home)) == current
@@ -109,6 +110,7 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
     counts: dict[str, float] = {
         "folders": folders,
         "folders_with_words": len(manifest["folders"]),
+        "folders_with_texts": 0,
         "folders_with_vectors": 0,
         "notes": 0,
         "chunks": 0,
@@ -125,5 +127,6 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         counts["chunks"] += artifacts["chunks"]["rows"]
         counts["texts"] += texts
         counts["texts_without_vectors"] += texts - embedded
-        counts["folders_with_vectors"] += int(embedded == texts)
+        counts["folders_with_texts"] += int(texts > 0)
+        counts["folders_with_vectors"] += int(embedded == texts > 0)
     return counts

@@ -28,12 +28,12 @@ from kb_assets.chunks.drafts import Draft, draft_note
 from kb_assets.chunks.faces import breadcrumb, property_face, search_text
 from kb_assets.chunks.limits import Limits
 from kb_assets.chunks.sections import Section, read_sections
-from kb_assets.chunks.written_dates import available_at
+from kb_assets.chunks.written_dates import available_at, own_date
 from kb_core.contracts import CHUNKS
 from kb_core.ids import content_id
 from kb_core.tokens import TokenCounter
 
-VERSION = "1"  # raise it when the same note would give other chunks
+VERSION = "2"  # raise it when the same note would give other chunks
 
 Row = dict[str, Any]
 Note = Mapping[str, Any]  # a row of the notes table
@@ -65,8 +65,7 @@ def _in_order(notes: pa.Table) -> Iterator[Note]:
 
 def _note_rows(note: Note, limits: Limits, counter: TokenCounter) -> list[Row]:
     body = _body(note)
-    is_undated = note["note_date"] is None or note["date_is_weak"]
-    sections = read_sections(body, note["title"], is_title_dated=is_undated)
+    sections = read_sections(body, note["title"], own_date(note))
     is_card = note["kind"] in CARD_KINDS
     properties = property_face(note["aliases"], note["tags"], note["properties"], body)
     if not body.strip():

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kb_assets.chunks.blocks import Block, read_blocks
-from kb_assets.chunks.written_dates import heading_date
+from kb_assets.chunks.written_dates import Own, heading_date
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +22,23 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def read_sections(body: str, title: str, is_title_dated: bool = True) -> list[Section]:
+def read_sections(body: str, title: str, own: Own = Own.UNDATED) -> list[Section]:
     """Return a note's sections in order; a note without text has none.
 
-    A first heading that repeats the title speaks of the whole note. Where that has a date of its
-    own, pass `is_title_dated=False`: "January 2019 election" may have been written before.
+    A first heading that repeats the title speaks of the whole note, and dates only a note without
+    a date of its own: "Election of January 2019" may have been written before.
     """
     sections: list[Section] = []
     above: list[Block] = []
     blocks: list[Block] = []
     for block in read_blocks(body):
         if block.level:
-            _add(sections, above, blocks, title, is_title_dated)
+            _add(sections, above, blocks, title, own)
             above = [heading for heading in above if heading.level < block.level]
             above.append(block)
             blocks = []
         blocks.append(block)
-    _add(sections, above, blocks, title, is_title_dated)
+    _add(sections, above, blocks, title, own)
     return sections
 
 
@@ -47,13 +47,14 @@ def _add(
     above: Sequence[Block],
     blocks: Sequence[Block],
     title: str,
-    is_title_dated: bool,
+    own: Own,
 ) -> None:
     if not blocks:
         return
     trail = [heading.title for heading in above]
     below = trail[1:] if trail and _is_same(trail[0], title) else trail
-    dates = [date for date in map(heading_date, trail if is_title_dated else below) if date]
+    dating = trail if own is Own.UNDATED else below
+    dates = [date for date in (heading_date(heading, own) for heading in dating) if date]
     sections.append(
         Section(
             trail=tuple(heading for heading in below if heading),

@@ -16,6 +16,7 @@ from kb_assets.embeddings.vectors import assemble
 from kb_assets.outcome import Outcome, input_hashes, outcome
 from kb_assets.workbench import Workbench
 from kb_core.errors import EmbedderError
+from kb_core.folder_names import shown_path
 from kb_core.tokens import TokenCounter
 from kb_search import vectors as search
 from kb_search.vectors import build_vector_arrays
@@ -82,7 +83,7 @@ def _make(
     # A server on another machine may be sent only what the user allowed to leave this one.
     only_open = embedder is not None and not embedder.is_local
     plan = plan_passages(chunks, profile, counter, may_leave_only=only_open)
-    folder = home.folders().get(partition) or "(root)"
+    folder = shown_path(home.folders().get(partition, partition))
     result = EmbedOutcome(0, 0, len(plan.texts))
     with EmbeddingCache(home.data / "cache" / "embeddings.sqlite") as cache:
         if embedder:

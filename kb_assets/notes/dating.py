@@ -8,7 +8,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kb_assets.notes.findings import DATE_UNREADABLE, Finding
+from kb_assets.notes.findings import DATE_UNREADABLE, FILE_TIME_DROPPED, Finding
 from kb_assets.notes.kinds import values_of
 from kb_assets.notes.yaml_strings import Property
 from kb_core.dates import DailyFormat, find_date, instant_of, last_instant, parse_date
@@ -30,7 +30,11 @@ def note_date(
     daily: Sequence[DailyFormat],
     file_time: dt.datetime | None,
 ) -> NoteDate:
-    """Date a note by its properties, its file name (without ending), its file's time, in turn."""
+    """Date a note by its properties, its file name (without ending), its file's time, in turn.
+
+    Without a file time, because that of its listing said nothing, a note that has no other date
+    stays undated, and a finding says why.
+    """
     stated, findings = _stated_date(properties, names)
     if stated:
         return stated._replace(findings=findings)
@@ -40,7 +44,7 @@ def note_date(
     if file_time is not None:
         day = file_time.astimezone(dt.UTC).date().isoformat()
         return NoteDate(day, "file time", True, findings)
-    return NoteDate(None, "none", False, findings)
+    return NoteDate(None, "none", False, (*findings, Finding(FILE_TIME_DROPPED)))
 
 
 def available_at(

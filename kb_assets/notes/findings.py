@@ -15,6 +15,7 @@ YAML_REFUSED = "front-matter-refused"  # too large, too deep, or with anchors: r
 DUPLICATE_KEY = "front-matter-duplicate-key"  # the last one counts
 NO_PROPERTIES = "front-matter-without-properties"  # two rules around text: read as text
 DATE_UNREADABLE = "date-unreadable"  # a date property holds no date that can be read
+FILE_TIME_DROPPED = "file-time-dropped"  # a copy or sync set most file times of that listing
 CONTENT_MISSING = "content-missing"  # the journal knows the version, its bytes are gone
 PARSE_FAILED = "parse-failed"  # kept as plain text; the detail names the exception's class
 

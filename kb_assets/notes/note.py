@@ -5,6 +5,7 @@ This is the only place that knows the order of the passes. It may raise on a def
 """
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,13 @@ from kb_assets.notes.wikilinks import Link
 from kb_assets.notes.yaml_strings import Property
 
 _ENDINGS = (".markdown", ".md")
+# What may stand above a note's title: blank lines, comments, embeds and tags. Linear: nothing
+# that was matched is tried again.
+_BEFORE_TITLE = re.compile(
+    r"(?:\s|%%(?:[^%]|%(?!%))*+%%|<!--(?:[^-]|-(?!->))*+-->"
+    r"|!\[\[[^\[\]\n]{1,800}\]\]|!\[[^\[\]\n]{0,400}\]\([^()\n]{0,2000}\)"
+    r"|(?<!\S)#[^\s#]{1,200}(?!\S))*+"
+)
 
 
 class Version(NamedTuple):
@@ -51,10 +59,13 @@ class Parsed(NamedTuple):
 def parse_note(note_id: str, text: str) -> Parsed:
     """Parse a decoded note."""
     front = read_front_matter(text)
-    body = read_body(_after(text, front.body_start), front.body_start)
+    after = _after(text, front.body_start)
+    body = read_body(after, front.body_start)
     fields = sorted(body.fields, key=lambda field: field.start)
     return Parsed(
-        title=_title(note_id, front.properties, body.headings),
+        title=_stated_title(front.properties)
+        or _title_heading(after, front.body_start, body.headings)
+        or file_title(note_id),
         aliases=split_values(values_of(front.properties, "aliases", "alias")),
         tags=_tags(front.properties, body),
         front_matter=front.properties,
@@ -95,10 +106,17 @@ def _after(text: str, body_start: int) -> str:
     return text.encode()[body_start:].decode() if body_start else text
 
 
-def _title(note_id: str, front: Sequence[Property], headings: Sequence[Heading]) -> str:
-    stated = " ".join((first_value(front, "title") or "").split())
-    heading = next((each.text for each in headings if each.level == 1 and each.text), "")
-    return stated or heading or file_title(note_id)
+def _stated_title(front: Sequence[Property]) -> str:
+    return " ".join((first_value(front, "title") or "").split())
+
+
+def _title_heading(body: str, body_start: int, headings: Sequence[Heading]) -> str:
+    """Return the H1 that opens the body: one further down heads its own part, not the note."""
+    first = headings[0] if headings else None
+    if first is None or first.level > 1:
+        return ""
+    above = body.encode()[: first.start - body_start].decode()
+    return first.text if _BEFORE_TITLE.fullmatch(above) else ""
 
 
 def _tags(front: Sequence[Property], body: Body) -> dict[str, str]:

@@ -32,7 +32,7 @@ from kb_core.dates import DailyFormat, compile_daily_format
 from kb_core.ids import content_id, json_hash
 from kb_core.settings import FolderRule, Settings
 
-VERSION = "1"  # raise it when equal bytes would give other rows
+VERSION = "2"  # raise it when equal bytes would give other rows
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from kb_core.errors import HomeError, VaultError
 from kb_core.ids import partition_key
 from resources.history import History, Listing, after
-from resources.home import Home
+from resources.home import Home, check_not_inside
 from resources.vault import Entry, LocalVault
 
 _SAME_VAULT = 0.5  # a moved vault holds at least this share of the notes last listed
@@ -22,6 +22,7 @@ def begin_listing(home: Home, now: dt.datetime, only: Sequence[str] | None = Non
 
     Raises VaultError when the vault is missing, is no folder, or holds no note.
     """
+    check_not_inside(home.root, home.vault_path)
     vault = LocalVault(home.vault_path, home.settings.vault)
     entries = vault.list()
     _check_not_empty(vault, entries)

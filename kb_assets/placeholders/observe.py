@@ -8,12 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Protocol
 
 import pyarrow as pa
 
 from kb_core.contracts import FILES
 from kb_core.errors import MassLossError
 from kb_core.ids import bytes_hash, content_id
+from resources.vault import UNLISTED
 
 VERSION = "1"  # raise it when an equal listing would give other rows
 
@@ -75,7 +78,7 @@ def observe(
                     "content": file.content,
                 }
             )
-    gone = lost_notes((file.path for file in seen), latest)
+    gone = lost_notes(seen, latest)
     versions += [_gone_row(note_id, observed_at, is_first_listing) for note_id in gone]
     files = FILES.table(sorted(rows, key=lambda row: str(row["path"])))
     status = Counter(files["status"].to_pylist())
@@ -90,10 +93,31 @@ def observe(
     return Observation(files, versions, counts)
 
 
-def lost_notes(present: Iterable[str], latest: Mapping[str, str | None]) -> list[str]:
-    """Return the journaled notes whose files are not there any more, sorted."""
-    there = set(present)
-    return sorted(note for note, digest in latest.items() if digest and note not in there)
+class Listed(Protocol):
+    """What a listing says of a file, or of a folder it could not list."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+
+    @property
+    def state(self) -> str:
+        """Whether its bytes are here."""
+
+
+def lost_notes(present: Iterable[Listed], latest: Mapping[str, str | None]) -> list[str]:
+    """Return the journaled notes whose files are not there any more, sorted.
+
+    What lies below a folder that could not be listed is unknown, not gone.
+    """
+    entries = list(present)
+    there = {entry.path for entry in entries}
+    unknown = tuple(f"{entry.path}/" for entry in entries if entry.state == UNLISTED)
+    return sorted(
+        note
+        for note, digest in latest.items()
+        if digest and note not in there and not note.startswith(unknown)
+    )
 
 
 def check_loss(
@@ -143,11 +167,13 @@ def _file_row(file: Seen, digest: str | None) -> dict[str, object]:
 def _status(file: Seen) -> tuple[str, str]:
     if file.content is not None:
         return "readable", ""
+    if file.state == UNLISTED:
+        return "failed", f"a folder that cannot be listed: {file.problem}"
     if file.state == "local" and not file.is_note:
-        suffix = file.path.rpartition("/")[2].rpartition(".")[2].lower()
-        return "skipped", f"not Markdown: .{suffix}" if "." in file.path else "not Markdown"
+        suffix = PurePosixPath(file.path).suffix.lower()
+        return "skipped", f"not Markdown: {suffix}" if suffix else "not Markdown: no ending"
     # What the user chose or the provider keeps is skipped; what should be readable has failed.
-    is_expected = file.state in ("online", "stub", "pointer", "other") and not (
+    is_expected = file.state in ("online", "stub", "pointer", "hidden", "other") and not (
         file.is_note and file.problem.startswith("no permission")
     )
     if is_expected or file.problem.startswith(("larger than", "the same name")):

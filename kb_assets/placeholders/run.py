@@ -110,7 +110,7 @@ def _check_loss(
     entries: Sequence[Entry],
     latest: dict[str, str | None],
 ) -> None:
-    lost = lost_notes((entry.path for entry in entries), latest)
+    lost = lost_notes(entries, latest)
     if not lost:
         return
     kept = sum(1 for digest in latest.values() if digest) - len(lost)

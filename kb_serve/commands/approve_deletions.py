@@ -33,8 +33,7 @@ def command(folder: str, as_json: bool, home: str | None) -> None:
         raise SettingsError(f"No folder {folder!r} here. `kb folders` lists them.")
     partition = partitions[path]
     vault = LocalVault(opened.vault_path, opened.settings.vault)
-    present = [entry.path for entry in vault.list(path)]
-    lost = lost_notes(present, History(opened.data / "history").latest(partition))
+    lost = lost_notes(vault.list(path), History(opened.data / "history").latest(partition))
     approved = opened.record("approved-deletions")
     opened.write_record("approved-deletions", {**approved, partition: loss_id(lost)})
     for note in lost:

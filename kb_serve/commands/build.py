@@ -100,9 +100,10 @@ def _show(values: dict) -> None:
         click.echo(f"Nothing changed ({took}); {embedded} embedded.")
     pending = values.get("texts_without_vectors", 0)
     if pending:
+        complete, folders = values["folders_with_vectors"], values["folders_with_texts"]
         click.echo(
-            f"Vectors: {values.get('folders_with_vectors', 0)} of {values.get('folders', 0)} "
-            f"folders are complete; {counted(pending, 'text')} pending, found by their words."
+            f"Vectors: {complete} of {folders} folders are complete; "
+            f"{counted(pending, 'text')} pending, found by their words."
         )
     if values["note"]:
         click.echo(values["note"])

@@ -2,6 +2,7 @@
 
 import click
 
+from kb_core.errors import NotBuiltError
 from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, table
 
@@ -26,6 +27,8 @@ def command(show_all: bool, as_json: bool, home: str | None) -> None:
 
     opened = Home.open(home_root(home))
     rows = folder_rows(opened)
+    if not rows:
+        raise NotBuiltError("Nothing was read yet. Run `kb build` first.")
     ended, missing = links(opened)
     values = {
         "adds_up": all(row["adds_up"] for row in rows),

@@ -45,6 +45,8 @@ def command(
     from kb_core.settings import read_settings
     from kb_search.engine import Engine
 
+    if not question.strip():
+        raise click.BadParameter("ask something: the question is empty.", param_hint="QUESTION")
     root = home_root(home)
     settings = read_settings(root)
     engine = Engine.open(root, settings)
