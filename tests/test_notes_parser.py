@@ -103,13 +103,22 @@ def test_an_empty_note_is_a_note():
     [
         ("---\ntitle: 2024-12-19\n---\n# Heading", "2024-12-19"),
         ("---\nTitle:  Two   words\n---\n", "Two words"),
-        ("## Second\n# First *one*\n", "First one"),
+        ("# First *one*\n", "First one"),
+        ("---\ntags: x\n---\n\n<!-- a - é -->\n%% c %%\n#t #u/v\n![[k.png]]\n# One", "One"),
+        ("[![alt](i.svg)](https://ci.example)\n![i](i.png)\n\n# One", "One"),
+        ("é ü\n\n# One\n", "a"),
+        ("#tag and words\n# One\n", "a"),
+        ("## Books\n\n![[Books.base]]\n\n# Clippings\n", "a"),
+        ("> quoted\n\n# One\n", "a"),
+        ("> # One\n", "a"),
+        ("#\n# One\n", "a"),
+        ("<!-- open\n# One\n", "a"),
         ("Setext\n===\n", "Setext"),
         ("```\n# code\n```\n", "a"),
         ("text only", "a"),
     ],
 )
-def test_a_title_is_a_property_else_the_first_heading_else_the_file_name(content, title):
+def test_a_title_is_a_property_else_the_h1_that_opens_the_note_else_the_file_name(content, title):
     assert note(content)["title"] == title
 
 
@@ -187,6 +196,21 @@ def test_a_note_is_dated_by_the_strongest_rule(note_id, content, date, basis, is
         basis,
         is_weak,
     )
+
+
+@pytest.mark.parametrize(
+    ("note_id", "content", "file_time", "expected"),
+    [
+        ("a.md", "text", None, ["file-time-dropped"]),
+        ("a.md", "text", WROTE, []),
+        ("a.md", "---\ndate: 2024-05-02\n---\n", None, []),
+        ("2024-05-02.md", "text", None, []),
+    ],
+)
+def test_a_note_left_undated_because_file_times_were_dropped_is_a_finding(
+    note_id, content, file_time, expected
+):
+    assert codes(parse(row(note_id, content, file_time=file_time))) == expected
 
 
 def test_a_note_without_any_date_is_undated():

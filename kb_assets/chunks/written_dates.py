@@ -6,8 +6,8 @@ day: the next meeting, the budget of a year. The rule that tells them apart:
 
 - The date opens the heading (`2024-05-02 Review`; a weekday or "Week of" may precede it) or
   closes it (`Call with Gwen, 2 May 2024`). Inside a heading it is what the heading is about, and
-  so it is at the end of a sentence, after a colon (`Deadline: 2 May 2024`) or after a word that
-  points at it (`Substitute for 2 May 2024`).
+  so it is after a colon (`Deadline: 2 May 2024`) and after a word that points at it (`Substitute
+  for 2 May 2024`). Of a heading of many words, only a day that opens it counts.
 - A year alone counts only if it is the whole heading of a note that has no date of its own.
 - A note whose file name holds a day (minutes, a daily note) is about that day: only a heading
   that is a day and nothing else begins an entry of another one.
@@ -35,7 +35,7 @@ class Own(Enum):
 
 
 _YEAR, _DAY = len("2024"), len("2024-05-02")  # a partial date's length is its precision
-_MOST_WORDS = 8  # of a heading that a date may close; more is a sentence about a day
+_MOST_WORDS = 8  # more is a sentence about a date, unless a day opens it
 _MOST_BYTES = 100  # the same for scripts without spaces: 33 Chinese characters
 _LONGEST_DATE = 7  # words: Thursday, 2 de mayo de 2024 10:00
 _DIGIT = re.compile(r"\d")
@@ -47,7 +47,7 @@ _BETWEEN_WORDS = re.compile(
 )
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _BEFORE_DATE = re.compile(
-    r"(?:week(?: of| from| commencing| beginning| ending)?|w/c|on|semana del?|woche (?:vom|ab))"
+    r"^(?:week(?: of| from| commencing| beginning| ending)?|w/c|on|semana del?|woche (?:vom|ab))"
     r"(?: the)? ",
     re.IGNORECASE,
 )
@@ -80,13 +80,18 @@ def heading_date(heading: str, own: Own = Own.UNDATED) -> str | None:
     if not _DIGIT.search(heading):
         return None
     shown = unicodedata.normalize("NFKC", display_text(heading))
-    words = _BETWEEN_WORDS.sub(" ", shown).split()
+    words = _EDGES.sub("", _BETWEEN_WORDS.sub(" ", shown)).split()
+    if not find_date(" ".join(words)):  # no plausible day or month: 31 June 2024, 1024
+        return None
     whole = _read(words)
     if own is Own.NAMED_AFTER_A_DAY:
         return whole if whole and len(whole) == _DAY else None
     if whole:
         return whole if len(whole) > _YEAR or own is Own.UNDATED else None
-    return _opening_date(words) or (_closing_date(words) if _is_short(words) else None)
+    opening = _opening_date(words)
+    if _is_short(words):
+        return opening or _closing_date(words)
+    return opening if opening and len(opening) == _DAY else None
 
 
 def _is_short(words: Sequence[str]) -> bool:
@@ -97,12 +102,11 @@ def _read(words: Sequence[str]) -> str | None:
     """Read words that are a date and nothing else but marks around it."""
     if len(words) > _LONGEST_DATE:
         return None
-    date = parse_date(_EDGES.sub("", " ".join(words)))
-    return find_date(date) if date else None  # which leaves out a year like 1024
+    return parse_date(_EDGES.sub("", " ".join(words)))
 
 
 def _opening_date(words: Sequence[str]) -> str | None:
-    words = _BEFORE_DATE.sub("", _EDGES.sub("", " ".join(words)), count=1).split()
+    words = _BEFORE_DATE.sub("", " ".join(words), count=1).split()
     ends = range(min(len(words), _LONGEST_DATE), 0, -1)
     dates = (_read(words[:end]) for end in ends)
     return next((date for date in dates if date and len(date) > _YEAR), None)

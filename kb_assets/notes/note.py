@@ -19,11 +19,12 @@ from kb_assets.notes.wikilinks import Link
 from kb_assets.notes.yaml_strings import Property
 
 _ENDINGS = (".markdown", ".md")
-# What may stand above a note's title: blank lines, comments, embeds and tags. Linear: nothing
-# that was matched is tried again.
+# What may stand above a note's title: blank lines, comments, embeds, images and tags. Linear:
+# nothing that was matched is tried again.
 _BEFORE_TITLE = re.compile(
     r"(?:\s|%%(?:[^%]|%(?!%))*+%%|<!--(?:[^-]|-(?!->))*+-->"
-    r"|!\[\[[^\[\]\n]{1,800}\]\]|!\[[^\[\]\n]{0,400}\]\([^()\n]{0,2000}\)"
+    r"|!\[\[[^\[\]\n]{1,800}\]\]"
+    r"|\[?!\[[^\[\]\n]{0,400}\]\([^()\n]{0,2000}\)(?:\]\([^()\n]{0,2000}\))?"
     r"|(?<!\S)#[^\s#]{1,200}(?!\S))*+"
 )
 

@@ -17,6 +17,7 @@ def command(as_json: bool, home: str | None) -> None:
     """
     from kb_serve.inspection import cores, inspect, optional_packages
     from kb_serve.new_home import synced_by
+    from resources.extras import install_command
     from resources.home import Home
 
     opened = Home.open(home_root(home))
@@ -46,6 +47,6 @@ def command(as_json: bool, home: str | None) -> None:
         click.echo(f"Vectors  none: {found.embedder_problem}")
     for extra, is_there in packages.items():
         if not is_there:
-            click.echo(f"Missing  extra {extra!r}: pip install 'vault-knowledge-base[{extra}]'")
+            click.echo(f"Missing  extra {extra!r}: {install_command(extra)}")
     if cloud:
         click.echo(f"Warning  the home lies in {cloud}, which is synced; move it elsewhere.")

