@@ -27,7 +27,12 @@ from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definition
 from kb_serve.newest import newest_first
 from kb_serve.output import duration, visible
 from kb_serve.run_events import counts_of, failures_of, was_interrupted
-from kb_serve.vector_time import is_worth_saying, passages_per_second, pending_passages
+from kb_serve.vector_time import (
+    is_worth_saying,
+    passages_per_second,
+    pending_passages,
+    refuse_other_embedder,
+)
 from resources.builds import Builds
 from resources.embedder import Embedder
 from resources.home import Home
@@ -101,7 +106,8 @@ class Builder:
 
     def run(self) -> Summary:
         """Build and publish. Raises VaultError, HomeError; a folder's error is in the summary."""
-        read_choices(self._home, migrate=self._migrate)
+        choices = read_choices(self._home, migrate=self._migrate)
+        refuse_other_embedder(self._home, choices.embedder)
         before = self._current()
         only = [folder_path(folder) for folder in self._wanted] or None
         begin_listing(self._home, self._bench.started, only)

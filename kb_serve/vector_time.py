@@ -1,11 +1,14 @@
 """How long the vectors will take on this machine, said before they are begun."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow.compute as pc
 
-from resources.embedder import Embedder
+from kb_core.errors import EmbedderError, HomeError
+from kb_serve.output import duration
+from resources.embedder import Embedder, open_embedder
 from resources.home import Home
 
 _TRIAL = "Minutes of the meeting about the price of the new product. " * 17  # about 200 tokens
@@ -43,3 +46,26 @@ def passages_per_second(embedder: Embedder) -> float:
 def is_worth_saying(passages: int) -> bool:
     """Tell whether the work is long enough to say how long it takes."""
     return passages >= _WORTH_A_TRIAL
+
+
+def refuse_other_embedder(home: Home, recorded: Mapping[str, Any] | None) -> None:
+    """Refuse to mix two embedders' vectors, and say what changing over would take.
+
+    Raises HomeError when the embedder at hand is not the one the home's vectors were made with.
+    """
+    if recorded is None:
+        return
+    try:
+        embedder = open_embedder(home.settings.embedder)
+        if embedder.profile.to_json() == dict(recorded):
+            return
+        passages = pending_passages(home, list(home.folders()), embedder)
+        seconds = passages / passages_per_second(embedder)
+    except EmbedderError:
+        return  # without an embedder the vectors that are there stay, and nothing is mixed
+    raise HomeError(
+        f"This home's vectors were made by {recorded['name']}; the embedder at hand is "
+        f"{embedder.profile.name}. Vectors of two embedders never mix. Set the old one in kb.toml, "
+        f"or run `kb build --migrate`: about {passages:,} passages are embedded anew, about "
+        f"{duration(seconds)} on this machine; words answer meanwhile."
+    )

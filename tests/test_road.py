@@ -28,7 +28,7 @@ def home(vault, tmp_path):
 
 @pytest.fixture(scope="module")
 def ollama():
-    with OllamaStandIn() as server:
+    with OllamaStandIn(models=("bge-m3:latest", "nomic-embed-text:latest")) as server:
         yield server
 
 
@@ -96,6 +96,22 @@ def test_vectors_are_made_once_and_a_second_build_does_nothing(home, ollama):
     found = kb_json("search", "budget of the pier", "--home", str(home), env=env)
     assert found["variant"] == "hybrid"
     assert found["results"][0]["legs"]["vector"]
+
+
+def test_another_embedder_is_a_migration_with_its_price(home, ollama):
+    env = with_ollama(ollama)
+    first = kb_json("build", "--home", str(home), env=env)
+    other = {**env, "KB_EMBEDDER__MODEL": "nomic-embed-text"}
+
+    refused = kb_json("build", "--home", str(home), env=other, status=1)
+
+    assert "kb build --migrate" in refused["message"]
+    assert f"about {first['texts']} passages" in refused["message"]
+    migrated = kb_json("build", "--migrate", "--home", str(home), env=other)
+    assert migrated["embedded"] == first["texts"]
+    found = kb_json("search", "pier", "--home", str(home), env=env)
+    assert found["variant"] == "keyword"
+    assert "made with" in found["note"]
 
 
 def test_an_edit_is_the_only_work_of_the_next_build(home, vault, ollama):
