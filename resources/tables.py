@@ -58,14 +58,16 @@ class TableStore:
         self.root = root
 
     def pointer(self, name: str, partition: str = WHOLE) -> Pointer | None:
-        """Return what the partition holds, or None if it was never written."""
+        """Return what the partition holds, or None if it was never written.
+
+        A pointer with other fields was written by another version: its work is done anew.
+        """
         path = self._pointer_path(name, partition)
         try:
-            values = json.loads(path.read_bytes())
-            return Pointer(**values)
-        except FileNotFoundError:
+            return Pointer(**json.loads(path.read_bytes()))
+        except (FileNotFoundError, TypeError):
             return None
-        except (ValueError, TypeError):
+        except ValueError:
             raise StoreError(
                 f"The pointer {path} is damaged. Delete it: the next `kb build` makes it anew."
             ) from None

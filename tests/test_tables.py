@@ -90,6 +90,21 @@ def test_a_damaged_pointer_says_what_to_do(store):
         store.pointer("folders", "p")
 
 
+def test_a_pointer_of_another_version_means_the_work_is_done_anew(store):
+    write(store, folders("a"))
+    (store.root / "folders" / "p.json").write_text('{"hash": "x", "new_field": 1}')
+
+    assert store.pointer("folders", "p") is None
+
+
+def test_a_cut_file_means_the_work_is_done_anew(store):
+    pointer = write(store, folders("a"))
+    path = store.root / pointer.files["table"]
+    path.write_bytes(path.read_bytes()[:-1])
+
+    assert not store.holds("folders", "p", {}, "1")
+
+
 def test_arrays_come_back_and_are_named_by_content(store):
     arrays = {"codes": np.arange(6, dtype=np.int8).reshape(2, 3), "lengths": np.array([1.5])}
     write_arrays = store.write_arrays
