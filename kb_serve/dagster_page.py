@@ -6,8 +6,10 @@ import subprocess
 import sys
 import time
 
-from kb_core.errors import BusyError
+from kb_assets.placeholders.listing import register_vault
+from kb_core.errors import BusyError, KbError
 from kb_serve.dagster_instance import open_instance
+from kb_serve.output import say
 from resources.home import Home
 from resources.ports import is_free
 
@@ -18,6 +20,10 @@ def serve(home: Home, port: int) -> int:
     """Serve until interrupted; return the exit status. Raises BusyError if the port is taken."""
     if not is_free(port):
         raise BusyError(f"Port {port} is taken. Choose another: `kb ui --port {port + 1}`.")
+    try:
+        register_vault(home)
+    except KbError as problem:
+        say(f"The folders could not be listed: {problem}")
     with open_instance(home):
         pass  # works from the home, and every folder is a partition before the page opens
     command = [

@@ -32,6 +32,7 @@ _NOT_MADE_ANEW = (
     "It holds earlier versions of notes and cannot be made anew: restore data/history from a "
     "backup. Only if there is none, move the file away; what it held is then forgotten."
 )
+_GOES_ON_WITHIN = dt.timedelta(days=1)
 _PRUNED = "pruned.json"
 
 
@@ -49,9 +50,17 @@ class Listing:
         """Return plain values; the start as ISO text."""
         return {**asdict(self), "started": self.started.isoformat()}
 
-    def for_partition(self, partition: str) -> "Listing":
-        """Return this listing as one folder sees it: its first look may come later than others'."""
-        return replace(self, is_first=self.is_first or partition in self.unseen)
+    def waits_for(self, partition: str, now: dt.datetime) -> bool:
+        """Tell whether a look at this folder now still belongs to the listing.
+
+        What is looked at a day later is another look: an edit made in between must not carry
+        the old instant.
+        """
+        return partition in self.waiting and now - self.started < _GOES_ON_WITHIN
+
+    def is_first_look_at(self, partition: str) -> bool:
+        """Tell whether a look at this folder is the vault's first at it."""
+        return partition in self.unseen or (self.is_first and partition in self.waiting)
 
 
 class History:
@@ -92,7 +101,7 @@ class History:
         `partitions` are all there are; with `only`, the others are left for another time.
         """
         last = self.listing()
-        if last and last.waiting:
+        if last and any(last.waits_for(partition, now) for partition in last.waiting):
             return last
         everything = set(partitions)
         waiting = everything if only is None else everything & set(only)
@@ -101,7 +110,7 @@ class History:
             is_first=last is None,
             drop_file_times=drop_file_times,
             waiting=tuple(sorted(waiting)),
-            unseen=last.unseen if last else tuple(sorted(everything - waiting)),
+            unseen=_still_unseen(last, everything - waiting),
         )
         return self._save(listing)
 
@@ -191,6 +200,14 @@ class History:
         text = json.dumps(listing.to_json(), sort_keys=True, indent=1)
         write_atomically(self.root / "listing.json", text.encode())
         return listing
+
+
+def _still_unseen(last: Listing | None, left_out: set[str]) -> tuple[str, ...]:
+    """Return the folders whose first look is still ahead when a new listing begins."""
+    if last is None:
+        return tuple(sorted(left_out))
+    late = last.waiting if last.is_first else ()
+    return tuple(sorted({*last.unseen, *late}))
 
 
 def _without(partition: str, *names: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -115,10 +115,23 @@ def test_a_folder_left_for_later_still_has_its_first_look_ahead(history):
     later = history.begin(LATER, ["a", "b", "new"], drop_file_times=False)
 
     assert (later.started, later.waiting) == (LATER, ("a", "b", "new"))
-    assert later.for_partition("b").is_first
-    assert not later.for_partition("new").is_first
+    assert later.is_first_look_at("b")
+    assert not later.is_first_look_at("new")
     history.finish("b")
-    assert not history.listing().for_partition("b").is_first
+    assert not history.listing().is_first_look_at("b")
+
+
+def test_what_was_left_for_a_day_is_not_dated_back(history):
+    history.begin(NOW, ["a", "b"], drop_file_times=False)
+    history.finish("a")
+    tomorrow = NOW + dt.timedelta(days=1)
+
+    assert history.listing().waits_for("b", LATER)
+    assert not history.listing().waits_for("b", tomorrow)
+    later = history.begin(tomorrow, ["a", "b"], drop_file_times=False)
+    assert later.started == tomorrow
+    assert later.is_first_look_at("b")
+    assert not later.is_first_look_at("a")
 
 
 def test_a_folder_that_failed_is_looked_at_anew_with_its_own_start(history):
@@ -129,4 +142,4 @@ def test_a_folder_that_failed_is_looked_at_anew_with_its_own_start(history):
     later = history.begin(LATER, ["a", "b"], drop_file_times=False)
 
     assert later.started == LATER
-    assert later.for_partition("b").is_first
+    assert later.is_first_look_at("b")

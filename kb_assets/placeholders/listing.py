@@ -22,21 +22,31 @@ def begin_listing(home: Home, now: dt.datetime, only: Sequence[str] | None = Non
 
     Raises VaultError when the vault is missing, is no folder, or holds no note.
     """
-    check_not_inside(home.root, home.vault_path)
-    vault = LocalVault(home.vault_path, home.settings.vault)
-    entries = vault.list()
-    _check_not_empty(vault, entries)
-    _check_same_vault(home, entries)
-    history = History(home.data / "history")
-    depth = home.settings.vault.folder_depth
-    home.register_folders({**_folders_of_journal(history, depth), **folders_of(entries, depth)})
+    entries = register_vault(home)
     with home.leases.hold("listing"):
-        return history.begin(
+        return History(home.data / "history").begin(
             now,
             home.folders(),
             drop_file_times=is_one_day(entries),
             only=None if only is None else [partition_key(folder) for folder in only],
         )
+
+
+def register_vault(home: Home) -> Sequence[Entry]:
+    """List the vault and register its folders; return what it holds.
+
+    Raises VaultError when the vault is missing, is no folder, or holds no note, HomeError when
+    it is not this home's.
+    """
+    check_not_inside(home.root, home.vault_path)
+    vault = LocalVault(home.vault_path, home.settings.vault)
+    entries = vault.list()
+    _check_not_empty(vault, entries)
+    _check_same_vault(home, entries)
+    depth = home.settings.vault.folder_depth
+    journal = _folders_of_journal(History(home.data / "history"), depth)
+    home.register_folders({**journal, **folders_of(entries, depth)})
+    return entries
 
 
 def listing_for(
@@ -48,12 +58,13 @@ def listing_for(
     outside of any listing has its own start.
     """
     listing = history.listing() or begin_listing(home, now)
-    if partition in listing.waiting:
-        return listing.for_partition(partition)
+    is_first = listing.is_first_look_at(partition)
+    if listing.waits_for(partition, now):
+        return replace(listing, is_first=is_first)
     return replace(
         listing,
         started=after(now, listing),
-        is_first=partition in listing.unseen,
+        is_first=is_first,
         drop_file_times=is_one_day(vault.list()),
     )
 
