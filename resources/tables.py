@@ -74,7 +74,8 @@ class TableStore:
 
     def partitions(self, name: str) -> list[str]:
         """Return the partitions that hold something, sorted."""
-        return sorted(path.stem for path in (self.root / name).glob("*.json"))
+        stems = sorted(path.stem for path in (self.root / name).glob("*.json"))
+        return [partition for partition in stems if self.pointer(name, partition)]
 
     def holds(
         self, name: str, partition: str, inputs: Mapping[str, str], code_version: str

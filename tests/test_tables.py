@@ -95,6 +95,8 @@ def test_a_pointer_of_another_version_means_the_work_is_done_anew(store):
     (store.root / "folders" / "p.json").write_text('{"hash": "x", "new_field": 1}')
 
     assert store.pointer("folders", "p") is None
+    assert store.partitions("folders") == []
+    assert store.read_all("folders").num_rows == 0
 
 
 def test_a_cut_file_means_the_work_is_done_anew(store):

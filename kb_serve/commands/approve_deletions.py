@@ -8,7 +8,7 @@ from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, say, visible
 
 
-@click.command()
+@click.command(short_help="Confirm that notes were deleted on purpose.")
 @click.option("--folder", required=True, metavar="F", help="The folder, as the error names it.")
 @json_option
 @home_option

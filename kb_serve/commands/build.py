@@ -9,7 +9,7 @@ from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, duration, emit, say
 
 
-@click.command()
+@click.command(short_help="Read what changed and make it searchable.")
 @click.option(
     "--folder", "folders", multiple=True, metavar="F", help="Only this folder; may be repeated."
 )

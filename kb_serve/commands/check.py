@@ -9,7 +9,7 @@ from kb_serve.output import counted, emit, table
 _MOST = 20
 
 
-@click.command()
+@click.command(short_help="Is every file accounted for? Which links lead nowhere?")
 @click.option("--all", "show_all", is_flag=True, help="List everything, not the first twenty.")
 @json_option
 @home_option

@@ -6,7 +6,7 @@ from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, duration, emit, table
 
 
-@click.command()
+@click.command(short_help="What is in the vault, what is missing, how long it takes.")
 @json_option
 @home_option
 def command(as_json: bool, home: str | None) -> None:

@@ -6,7 +6,9 @@ from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, table
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    invoke_without_command=True, short_help="List the folders and how far their vectors are."
+)
 @json_option
 @home_option
 @click.pass_context

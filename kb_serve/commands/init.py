@@ -8,7 +8,7 @@ from kb_serve.cli import json_option
 from kb_serve.output import emit, say
 
 
-@click.command()
+@click.command(short_help="Make a home for your own vault.")
 @click.argument("vault", type=click.Path(path_type=Path))
 @click.option(
     "--home",

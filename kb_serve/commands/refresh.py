@@ -6,7 +6,7 @@ from kb_serve.cli import home_option, json_option
 from kb_serve.commands.build import run_build
 
 
-@click.command()
+@click.command(short_help="Build once, quietly, for a schedule.")
 @click.option(
     "--time-box",
     type=click.FloatRange(min=0),

@@ -9,7 +9,7 @@ from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, visible
 
 
-@click.command()
+@click.command(short_help="Find the notes that answer a question.")
 @click.argument("question")
 @click.option(
     "--folder", "folders", multiple=True, metavar="F", help="Only this folder; may be repeated."

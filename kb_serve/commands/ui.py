@@ -6,7 +6,7 @@ from kb_serve.cli import home_option, home_root
 from kb_serve.output import say
 
 
-@click.command()
+@click.command(short_help="Open the build's page in the browser.")
 @click.option("--port", default=3000, show_default=True, help="Where the page answers.")
 @home_option
 def command(port: int, home: str | None) -> None:
