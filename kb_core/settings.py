@@ -92,6 +92,7 @@ class EmbedderSettings(_Section):
     model: str = "bge-m3"
     url: str = "http://127.0.0.1:11434"
     threads: int = Field(default=0, ge=0)
+    cores_kept_free: int = Field(default=0, ge=0)
     batch: int = Field(default=32, ge=1, le=1024)
     timeout_seconds: float = Field(default=120, gt=0)
     time_box_minutes: float = Field(default=0, ge=0)

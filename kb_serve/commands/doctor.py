@@ -15,8 +15,9 @@ def command(as_json: bool, home: str | None) -> None:
     \b
     Example:  kb doctor --home ~/knowledge
     """
-    from kb_serve.inspection import cores, inspect, optional_packages
+    from kb_serve.inspection import inspect, optional_packages
     from kb_serve.new_home import synced_by
+    from resources.cores import cores
     from resources.extras import install_command
     from resources.home import Home
 
