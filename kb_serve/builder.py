@@ -18,7 +18,13 @@ from kb_assets.embeddings.run import is_lagging, open_for
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
-from kb_core.errors import KbError, NotBuiltError, SettingsError
+from kb_core.errors import (
+    EmbedderError,
+    EmbedderMissingError,
+    KbError,
+    NotBuiltError,
+    SettingsError,
+)
 from kb_core.folder_names import folder_path, shown_path
 from kb_core.ids import partition_key
 from kb_serve.coverage import folder_rows
@@ -26,7 +32,7 @@ from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
 from kb_serve.output import duration, visible
-from kb_serve.run_events import counts_of, failures_of, was_interrupted
+from kb_serve.run_events import counts_of, failures_of, notes_of, was_interrupted
 from kb_serve.vector_time import (
     is_worth_saying,
     passages_per_second,
@@ -138,13 +144,17 @@ class Builder:
     def _vectors(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
         embedder, problem = open_for(self._home)
         if problem:
-            self.summary.note = f"No new vectors: {problem}"
+            self._no_vectors(problem)
         waiting = [
             partition
             for partition in newest_first(self._home, partitions)
             if not vectors_are_fresh(self._home, partition, embedder)
         ]
-        self._say_how_long(waiting, embedder)
+        try:
+            self._say_how_long(waiting, embedder)
+        except EmbedderError as damaged:
+            self._no_vectors(damaged)
+            return
         for partition in waiting:
             if self._is_time_up() and not is_lagging(self._home, partition):
                 continue
@@ -154,6 +164,13 @@ class Builder:
                 self._published_at = time.monotonic()
         if not vault_is_fresh(self._home):
             self._job(instance, PUBLISH)
+
+    def _no_vectors(self, problem: EmbedderError) -> None:
+        """Say why; what is not installed or switched off is a choice, the rest is a failure."""
+        self.summary.note = f"No new vectors: {problem}"
+        if not isinstance(problem, EmbedderMissingError):
+            error = {"folder": "vault", "job": VECTORS, "message": str(problem)}
+            self.summary.errors.append(error)
 
     def _keep_vectors(self, instance: dg.DagsterInstance, partition: str) -> None:
         """Bring the vectors of an edited folder along, so that publishing does not lose them.
@@ -205,6 +222,8 @@ class Builder:
             where = self._name(partition) if partition else "vault"
             self.summary.errors.append({"folder": where, "job": job, "message": message})
             self._say(f"  {where}: {message}")
+        if job == VECTORS and (notes := notes_of(result)):
+            self.summary.note = notes[-1]
         return counts_of(result)
 
     def _partitions(self) -> list[str]:

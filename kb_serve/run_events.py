@@ -19,6 +19,13 @@ def counts_of(result: dg.ExecuteInProcessResult) -> Counter[str]:
     return counts
 
 
+def notes_of(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Return what the run's assets say is left to do, and why."""
+    events = result.get_asset_materialization_events()
+    found = (event.materialization.metadata.get("note") for event in events)
+    return [str(note.value) for note in found if note is not None and note.value != "none"]
+
+
 def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     """Tell whether the user or the system asked the run to stop: Dagster makes it a failure."""
     return any(_INTERRUPTED in message for message in _raw_messages(result))

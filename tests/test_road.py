@@ -114,6 +114,17 @@ def test_another_embedder_is_a_migration_with_its_price(home, ollama):
     assert "made with" in found["note"]
 
 
+def test_an_embedder_that_does_not_answer_fails_the_build_but_not_the_words(home):
+    down = {"KB_EMBEDDER__ENGINE": "ollama", "KB_EMBEDDER__URL": "http://127.0.0.1:9"}
+
+    built = kb_json("build", "--home", str(home), env=down, status=1)
+
+    assert "ollama serve" in built["errors"][0]["message"]
+    assert built["folders_with_words"] == built["folders"]
+    found = kb_json("search", "east pier", "--home", str(home), env=down)
+    assert found["results"][0]["note"] == "Work/Harbour plan.md"
+
+
 def test_an_edit_is_the_only_work_of_the_next_build(home, vault, ollama):
     env = with_ollama(ollama)
     kb_json("build", "--home", str(home), env=env)

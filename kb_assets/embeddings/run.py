@@ -33,12 +33,13 @@ VERSION = f"{passages.VERSION}.{stage.VERSION}.{vectors.VERSION}.{search.VERSION
 def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     """Return what was made and, if anything is left to do, one sentence that says why."""
     home = bench.home
-    embedder, problem = open_for(home)
+    embedder, missing = open_for(home)
+    problem = str(missing) if missing else ""
     profile = embedder.profile if embedder else _recorded_profile(home)
     try:
         counter = _counter(home, profile) if profile else None
-    except EmbedderError as missing:
-        counter, problem = None, problem or str(missing)
+    except EmbedderError as unread:
+        counter, problem = None, problem or str(unread)
     if profile is None or counter is None:
         return _nothing_made(home, partition), problem
     inputs = _inputs(home, partition, profile)
@@ -50,14 +51,14 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     return made, problem or why
 
 
-def open_for(home: Home) -> tuple[Embedder | None, str]:
+def open_for(home: Home) -> tuple[Embedder | None, EmbedderError | None]:
     """Open the home's embedder, or return why there is none. Raises HomeError for another one."""
     try:
         embedder = open_embedder(home.settings.embedder)
     except EmbedderError as problem:
-        return None, str(problem)
+        return None, problem
     remember_embedder(home, embedder.profile.to_json())
-    return embedder, ""
+    return embedder, None
 
 
 def is_fresh(home: Home, partition: str, embedder: Embedder | None) -> bool:
