@@ -7,8 +7,7 @@ Safe to stop anywhere and to repeat: each stage keeps what it finished and does 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import dagster as dg
 
@@ -27,6 +26,7 @@ from kb_core.errors import (
 )
 from kb_core.folder_names import folder_path, shown_path
 from kb_core.ids import partition_key
+from kb_serve.build_summary import Summary
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
@@ -52,44 +52,6 @@ _COVERAGE = ("files", "indexed", "skipped", "failed")
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 Say = Callable[[str], None]
-
-
-@dataclass
-class Summary:
-    """What a build did."""
-
-    build: str = ""
-    is_changed: bool = False
-    first_words_seconds: float | None = None
-    words_seconds: float | None = None
-    seconds: float = 0.0
-    counts: Counter[str] = field(default_factory=Counter)
-    files: Counter[str] = field(default_factory=Counter)  # of the whole vault
-    report: dict[str, Any] = field(default_factory=dict)
-    errors: list[dict[str, str]] = field(default_factory=list)
-    note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as `kb build --json` prints it."""
-        report = {key: int(value) for key, value in self.report.items()}
-        return {
-            "build": self.build,
-            "changed": self.is_changed,
-            "embedded": self.counts["embedded"],
-            "embedding_failed": self.counts["embedding_failed"],
-            "new_versions": self.counts["new_versions"],
-            "gone": self.counts["gone"],
-            "files": self.files["files"],
-            "indexed": self.files["indexed"],
-            "skipped": self.files["skipped"],
-            "failed": self.files["failed"],
-            **report,
-            "first_words_seconds": self.first_words_seconds,
-            "words_seconds": self.words_seconds,
-            "seconds": round(self.seconds, 2),
-            "note": self.note,
-            "errors": self.errors,
-        }
 
 
 class Builder:

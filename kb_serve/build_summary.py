@@ -1,0 +1,43 @@
+"""What a build did, as `kb build --json` prints it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Summary:
+    """What a build did."""
+
+    build: str = ""
+    is_changed: bool = False
+    first_words_seconds: float | None = None
+    words_seconds: float | None = None
+    seconds: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)  # of the whole vault
+    report: dict[str, Any] = field(default_factory=dict)
+    errors: list[dict[str, str]] = field(default_factory=list)
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as `kb build --json` prints it."""
+        report = {key: int(value) for key, value in self.report.items()}
+        return {
+            "build": self.build,
+            "changed": self.is_changed,
+            "embedded": self.counts["embedded"],
+            "embedding_failed": self.counts["embedding_failed"],
+            "new_versions": self.counts["new_versions"],
+            "gone": self.counts["gone"],
+            "files": self.files["files"],
+            "indexed": self.files["indexed"],
+            "skipped": self.files["skipped"],
+            "failed": self.files["failed"],
+            **report,
+            "first_words_seconds": self.first_words_seconds,
+            "words_seconds": self.words_seconds,
+            "seconds": round(self.seconds, 2),
+            "note": self.note,
+            "errors": self.errors,
+        }
