@@ -26,6 +26,7 @@ from benchmarks.report import cpu_ms, percentile, progress, report
 from benchmarks.retrieval_sets import DEFAULT_FOLDER, RetrievalSet, read_set
 from eval_assets.metrics import mean, measures
 from eval_assets.significance import bootstrap_interval
+from resources.cores import cores
 from resources.e5.loaded import load_tokenizer
 from resources.e5.token_counter import XlmrTokenCounter
 from resources.e5_embedder import E5Embedder
@@ -116,7 +117,8 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
     single.embed_passages(passages[:2])
     spent = cpu_ms(lambda: single.embed_passages(passages)) / 1000
     figures["passages_per_cpu_s"] = len(passages) / spent
-    several = _open(options.worker, 0, options.cache)
+    # By number: an engine that began with one thread keeps to it when told "all".
+    several = _open(options.worker, cores(), options.cache)
     start = time.perf_counter()
     several.embed_passages(passages)
     figures["passages_per_s_all_cores"] = len(passages) / (time.perf_counter() - start)
