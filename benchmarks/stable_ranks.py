@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from kb_search.engine import Engine
 
 from benchmarks.report import progress, report
 from kb_core.settings import read_settings
+from kb_search.engine import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 _VARIANTS = ("keyword", "vector", "hybrid")
