@@ -25,6 +25,8 @@ from kb_search.vectors import HeldBytes, Vectors
 from resources.builds import FORMAT, Builds
 
 # What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
+_KEPT_GROUPS = 64  # unpacked row groups a folder keeps: some megabytes of text
+
 # What numpy raises for a file that is cut, empty, or has a header that is no header.
 _BAD_ARRAY = (OSError, ValueError, EOFError, SyntaxError, TokenError)
 
@@ -103,6 +105,8 @@ class Folder:
         """Return what is shown of one chunk row: the columns in SHOWN."""
         group = int(np.searchsorted(self._group_ends, row, "right"))
         if group not in self._groups:
+            if len(self._groups) >= _KEPT_GROUPS:
+                self._groups.clear()
             self._groups[group] = self._group(group)
         first = self._group_ends[group - 1] if group else 0
         shown: dict[str, Any] = self._groups[group].slice(row - first, 1).to_pylist()[0]
