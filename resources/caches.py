@@ -5,7 +5,6 @@ is stored whole or not at all. A row whose bytes do not match their checksum is 
 counts as never made. Only the owner can read the file: a vector tells what its text says.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,11 +17,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from kb_core.errors import BusyError, StoreError
+from resources.sqlite_files import BUSY_SECONDS, is_busy, open_database
 
 Vector = NDArray[np.float32]
 
-_OWNER_ONLY = 0o600
-_BUSY_MS = 30_000
 _PARAMETERS = 500  # SQLite allows 999 in old builds; one goes to the profile
 _FLOAT32 = np.dtype("<f4")
 # With row ids, so that rows are appended: sorted by key, a row of 4 KB takes a page of its own
@@ -44,15 +42,10 @@ class EmbeddingCache:
     def __init__(self, path: Path) -> None:
         """Open the file, or make it and the folders above it. Raises StoreError if damaged."""
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Made by hand, since SQLite would leave the mode to the process's umask.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, _OWNER_ONLY))
         with self._explained():
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_MS / 1000)
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db = open_database(path, _TABLE)
             # A power cut may take the last batches: they are made again, not lost for good.
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(_TABLE)
 
     def __enter__(self) -> Self:
         """Use the cache in a `with` block."""
@@ -136,9 +129,9 @@ class EmbeddingCache:
             yield
         except sqlite3.DatabaseError as problem:
             code = getattr(problem, "sqlite_errorname", None) or "SQLITE_ERROR"
-            if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            if is_busy(problem):
                 raise BusyError(
-                    f"{self._path} was locked for {_BUSY_MS // 1000} s by another process. "
+                    f"{self._path} was locked for {BUSY_SECONDS:.0f} s by another process. "
                     "Wait for that build to end, then try again."
                 ) from None
             raise StoreError(

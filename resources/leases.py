@@ -15,10 +15,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kb_core.errors import BusyError, StoreError
-from resources.atomic_files import make_private_folder
+from resources.sqlite_files import open_database
 
 _SECONDS = 60.0
 _POLL_SECONDS = 0.2
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS leases "
+    "(name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
+)
 
 
 class Leases:
@@ -98,15 +102,10 @@ class Leases:
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        make_private_folder(self._path.parent)
-        db = sqlite3.connect(self._path, timeout=30)
+        with self._explained():
+            db = open_database(self._path, _TABLE)
         try:
             with self._explained(), db:
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute(
-                    "CREATE TABLE IF NOT EXISTS leases "
-                    "(name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
-                )
                 yield db
         finally:
             db.close()

@@ -4,6 +4,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from kb_core.errors import BusyError, StoreError
 from kb_core.ids import content_id
-from resources import caches
+from resources import sqlite_files
 from resources.caches import EmbeddingCache
 
 PROFILE = "small-4-abc"
@@ -116,7 +117,7 @@ def test_a_file_that_is_no_database_says_what_to_do(path):
 
 
 def test_a_lock_that_is_not_given_up_is_not_waited_for_for_ever(path, monkeypatch):
-    monkeypatch.setattr(caches, "_BUSY_MS", 50)
+    monkeypatch.setattr(sqlite_files, "BUSY_SECONDS", 0.05)
     with EmbeddingCache(path) as holder, EmbeddingCache(path) as cache:
         holder._db.execute("BEGIN IMMEDIATE")
 
@@ -154,6 +155,22 @@ def test_two_processes_write_at_once_and_lose_nothing(path):
     hashes = [content_id(f"{w} {b} {n}") for w in "xy" for b in range(20) for n in range(5)]
     with EmbeddingCache(path) as cache:
         assert len(cache.get_many("p", hashes)) == len(hashes)
+
+
+def test_processes_that_make_the_file_at_the_same_moment_all_succeed(tmp_path):
+    script = (
+        "import sys, time; from pathlib import Path\n"
+        "from resources.caches import EmbeddingCache; from resources.leases import Leases\n"
+        "for n in range(15):\n"
+        "    while time.time() < float(sys.argv[2]) + n * 0.05: pass\n"
+        "    with EmbeddingCache(Path(sys.argv[1], f'{n}.sqlite')): pass\n"
+        "    with Leases(Path(sys.argv[1], f'l{n}.sqlite')).hold(sys.argv[3]): pass"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path), str(time.time() + 1)]
+
+    racers = [subprocess.Popen([*command, name]) for name in "abc"]
+
+    assert [racer.wait() for racer in racers] == [0, 0, 0]
 
 
 names = st.lists(st.sampled_from("abcdefgh"), max_size=8)
