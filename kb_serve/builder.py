@@ -120,7 +120,11 @@ class Builder:
         for partition in waiting:
             if self._is_time_up() and not is_lagging(self._home, partition):
                 continue
-            self.summary.counts.update(self._job(instance, VECTORS, partition))
+            counts = self._job(instance, VECTORS, partition)
+            self.summary.counts.update(counts)
+            if embedder and counts["pending"] and not self._is_time_up():
+                error = {"folder": self._name(partition), "job": VECTORS}
+                self.summary.errors.append({**error, "message": self.summary.note})
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()

@@ -1,5 +1,6 @@
 """The main road, with real Dagster runs in real processes: a vault in, a cited result out."""
 
+import datetime as dt
 import json
 import os
 import shutil
@@ -11,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from kb_assets.build.run import run_build, run_published
+from kb_assets.notes.run import run as read_notes
+from kb_assets.placeholders.run import run as look
+from resources.home import Home
 from tests.kb_command import ROOT, kb_json, make_home, run_kb
 from tests.small_vault import NOTES, make_vault, put
 from tests.standins.ollama_server import OllamaStandIn
@@ -179,6 +184,23 @@ def start_and_kill(home: Path, delay: float, env: dict[str, str]) -> None:
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def test_a_folder_whose_run_was_cut_off_answers_as_before(home, vault):
+    first = kb_json("build", "--home", str(home))
+    put(vault, "Work/Harbour plan.md", "# Harbour plan\n\nThe pier now costs 140,000 euros.\n")
+    opened = Home.open(home)
+    key = next(key for key, path in opened.folders().items() if path == "Work")
+    look(opened, key, dt.datetime.now(dt.UTC))
+    read_notes(opened, key)
+
+    half = run_build(opened)
+    _, problems = run_published(opened)
+
+    assert (half.hash, problems) == (first["build"], [])
+    assert kb_json("build", "--home", str(home))["build"] != first["build"]
+    found = kb_json("search", "pier costs", "--home", str(home))["results"][0]
+    assert "140,000" in found["quote"]
 
 
 def test_touching_files_changes_nothing(home, vault):

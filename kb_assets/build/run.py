@@ -16,6 +16,7 @@ from kb_assets.outcome import Outcome
 from kb_core.errors import NotBuiltError, StoreError
 from kb_core.ids import json_hash
 from resources.builds import Builds
+from resources.history import History
 from resources.home import Home
 from resources.tables import WHOLE, Pointer, TableStore, read_parquet
 
@@ -76,18 +77,32 @@ def run_published(home: Home) -> tuple[Outcome, list[str]]:
 def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
     found = {name: home.store.pointer(name, partition) for name in FOLDER_TABLES}
     pointers = {name: pointer for name, pointer in found.items() if pointer}
-    chunks = pointers.get("chunks")
-    for name in ("keyword_index", "vectors", "passages"):
-        # An index of other chunks than these would answer with the wrong passages.
-        if name in pointers and (
-            chunks is None or pointers[name].inputs.get("chunks") != chunks.hash
-        ):
+    if not _is_one_chain(home, partition, pointers):
+        return {}
+    for name in ("vectors", "passages"):
+        # Vectors of other chunks than these would answer with the wrong passages.
+        if name in pointers and not _is_made_from(pointers, name, "chunks"):
             del pointers[name]
-    if "vectors" not in pointers:
-        pointers.pop("passages", None)
-    if "keyword_index" not in pointers:
-        pointers.pop("chunks", None)
     return pointers
+
+
+def _is_one_chain(home: Home, partition: str, pointers: Mapping[str, Pointer]) -> bool:
+    """Tell whether journal, notes, chunks and index belong together.
+
+    They do not while a folder's run is under way, was cut off, or failed in the middle.
+    """
+    notes = pointers.get("notes")
+    return (
+        notes is not None
+        and notes.inputs.get("history") == History(home.data / "history").state(partition)
+        and _is_made_from(pointers, "chunks", "notes")
+        and _is_made_from(pointers, "keyword_index", "chunks")
+    )
+
+
+def _is_made_from(pointers: Mapping[str, Pointer], name: str, source: str) -> bool:
+    made, given = pointers.get(name), pointers.get(source)
+    return made is not None and given is not None and made.inputs.get(source) == given.hash
 
 
 def _folder_problems(store: TableStore, folder: Mapping[str, Any]) -> list[str]:
