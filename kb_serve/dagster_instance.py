@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import dagster as dg
 
@@ -16,8 +16,13 @@ from resources.home import Home
 def open_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """Work from the home and open its instance; folders registered so far are its partitions."""
     enter(home)
-    with dg.DagsterInstance.from_config(str(home.root)) as instance:
-        register(instance, home)
+    with ExitStack() as stack:
+        # Two processes that make Dagster's databases at once get in each other's way:
+        # "table runs already exists". One goes first; later openings find them made.
+        with home.leases.hold("dagster"):
+            instance = stack.enter_context(dg.DagsterInstance.from_config(str(home.root)))
+            instance.get_run_records(limit=1)
+            register(instance, home)
         yield instance
 
 
