@@ -1,7 +1,8 @@
-"""Public question sets as vaults and judged questions. Formats differ; each is read here.
+"""Question sets as vaults and judged questions. Formats differ; each is read here.
 
-A set with a corpus becomes a vault of one note per passage, named by its id; a set without one
-asks about a vault that lies elsewhere.
+A public set with a corpus becomes a vault of one note per passage, named by its id; a set without
+one asks about a vault that lies elsewhere. A home's own question files are a set too: the folder
+`data/eval` of a home, which asks about that home's vault.
 """
 
 import gzip
@@ -13,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from eval_assets.metrics import Group, Judgement
+from eval_assets.questions import EVAL_FOLDER, question_files, read_questions
+from eval_assets.questions import Question as OwnQuestion
+from kb_core.settings import read_settings
 
 # Sets without a corpus: where their notes lie, next to the sets.
 _VAULTS = {"pep-questions": "peps", "lihua-world": "lihua-world"}
 _DISTRACTORS = ("outdated", "other_time", "state_today", "namesake")
 _ESSENTIAL = 2
+_OWNER = "owner"
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,24 @@ class Question:
     text: str
     category: str
     judged: Judgement
+    language: str = ""  # a set that names none is of one language
+
+
+def is_home_set(folder: Path) -> bool:
+    """Tell whether a folder holds a home's own question files."""
+    return folder.name == EVAL_FOLDER and folder.parent.name == "data"
+
+
+def read_all_questions(folder: Path, file: Path | None) -> tuple[list[Question], int]:
+    """Return a set's questions that can be scored, and how many others it has.
+
+    `file` is read instead of the set's own files. A home's set has several.
+    """
+    files = [file] if file else [questions_file(folder)]
+    if not file and is_home_set(folder):
+        files = question_files(folder.parent)
+    found = [question for each in files for question in load_questions(folder, each)]
+    return found, sum(_count_rows(each) for each in files) - len(found)
 
 
 def questions_file(folder: Path) -> Path:
@@ -38,6 +61,9 @@ def questions_file(folder: Path) -> Path:
 
 def default_vault(folder: Path) -> Path | None:
     """Return the vault a set without a corpus asks about; None if it brings its corpus."""
+    if is_home_set(folder):
+        home = folder.parent.parent
+        return home / Path(read_settings(home).vault.path).expanduser()
     name = _VAULTS.get(folder.name)
     return folder.parent.parent / "vaults" / name if name else None
 
@@ -70,7 +96,12 @@ def note_of(passage_id: int) -> str:
 
 
 def load_questions(folder: Path, file: Path) -> list[Question]:
-    """Read a set's questions that have an answer in the vault."""
+    """Read a set's questions that have an answer in the vault, in its format or in a home's.
+
+    Raises SettingsError for a line of a home's file that cannot be used.
+    """
+    if _is_home_file(file):
+        return [_from_home(row) for row in read_questions(file) if _can_be_scored(row)]
     titles: defaultdict[str, set[str]] = defaultdict(set)
     if corpus_file(folder).is_file():
         for passage in passages(folder):
@@ -83,6 +114,24 @@ def load_questions(folder: Path, file: Path) -> list[Question]:
             category = row.get("category") or row.get("type") or _hops(row)
             found.append(Question(str(row["id"]), row["question"], category, judged))
     return found
+
+
+def _count_rows(file: Path) -> int:
+    return sum(1 for line in file.read_text("utf-8-sig").split("\n") if line.strip())
+
+
+def _is_home_file(file: Path) -> bool:
+    first, _, _ = file.read_text("utf-8-sig").lstrip().partition("\n")
+    return "essential" in json.loads(first or "{}")
+
+
+def _can_be_scored(row: OwnQuestion) -> bool:
+    """Tell whether a ranking over the whole present vault can be right or wrong about it."""
+    return row.expected == "answer" and row.as_of is None and row.principal == _OWNER
+
+
+def _from_home(row: OwnQuestion) -> Question:
+    return Question(row.id, row.question, row.category, row.judgement, row.language)
 
 
 def _hops(row: dict[str, Any]) -> str:

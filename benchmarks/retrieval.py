@@ -1,17 +1,18 @@
-"""Ask a public question set of the search, beside bm25s with its default settings.
+"""Ask a question set of the search, beside bm25s with its default settings.
 
 `python -m benchmarks.retrieval --set ../shared/benchmarks/2wiki-hipporag` makes a vault of the set,
-builds it with `kb build`, asks every question with each variant and prints `VARIANT.MEASURE`.
+builds it with `kb build`, asks every question with each variant and prints `VARIANT.MEASURE`;
+`--set data/eval` asks the project's own questions of the sample vault, by its own settings.
 Homes are kept between runs under data/cache/benchmarks, so nothing is embedded twice.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,32 +21,31 @@ from benchmarks.question_sets import (
     Question,
     corpus_file,
     default_vault,
-    load_questions,
-    questions_file,
+    is_home_set,
+    read_all_questions,
     write_vault,
 )
-from benchmarks.report import percentile, progress, report
-from eval_assets.metrics import mean, measures
-from eval_assets.significance import sign_test
+from benchmarks.report import progress, report
+from benchmarks.retrieval_figures import BASELINE, Rows, figures_and_aims
+from eval_assets.metrics import CURRENT_FIRST_CATEGORIES, current_first, measures
+from kb_core.errors import EmbedderMissingError, SettingsError
 from kb_core.ids import bytes_hash
-from kb_core.settings import read_settings
+from kb_core.settings import FILE_NAME, read_settings
 from kb_search.engine import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 _DEPTH = 20
-_BASELINE = "bm25s"
-# What two variants are compared by, question by question: it sees every change of rank.
-_COMPARED = "ndcg@10"
+# Up to the value, within the section: no line between begins another.
+_VAULT_PATH = re.compile(r"(^\[vault\](?:(?!\n\[).)*?\npath\s*=\s*)[^\n]*", re.M | re.S)
 
 Ranker = Callable[[str], list[str]]
-Rows = dict[str, list[dict[str, Any]]]
 
 
 def main() -> int:
     """Run the benchmark; status 1 if an aim is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", type=Path, required=True, help="folder of a question set")
-    parser.add_argument("--questions", type=Path, help="default: its dev.jsonl or questions.jsonl")
+    parser.add_argument("--questions", type=Path, help="one file instead of the set's own")
     parser.add_argument("--vault", type=Path, help="the notes asked about, if not the set's own")
     parser.add_argument("--variant", default="keyword,vector,hybrid")
     parser.add_argument("--out", type=Path, help="write one file of questions per variant here")
@@ -54,18 +54,18 @@ def main() -> int:
     folder: Path = arguments.set.resolve()
     vault, home = _home(folder, arguments.vault)
     built = _build(home, with_vectors=any(variant != "keyword" for variant in variants))
-    questions = load_questions(folder, arguments.questions or questions_file(folder))
+    questions, left_out = read_all_questions(folder, arguments.questions)
     rows = _rank_all(questions, home, vault, variants)
     if arguments.out:
         _write(arguments.out, rows)
-    figures, aims = _figures(rows, questions)
+    figures, aims = figures_and_aims(rows, left_out)
     is_met = report("retrieval", figures, aims, set=folder.name, built=built)
     return 0 if is_met else 1
 
 
 def _home(folder: Path, given: Path | None) -> tuple[Path, Path]:
     """Return the vault and a home for it, both kept between runs."""
-    work = ROOT / "data" / "cache" / "benchmarks" / folder.name
+    work = ROOT / "data" / "cache" / "benchmarks" / _work_name(folder)
     vault = given or default_vault(folder)
     if vault is None:
         vault = work / "vault"
@@ -75,10 +75,41 @@ def _home(folder: Path, given: Path | None) -> tuple[Path, Path]:
             progress(f"writing the notes of {folder.name}")
             write_vault(folder, vault)
             stamp.write_text(content)
-    home = work / "home"
-    if not (home / "kb.toml").is_file():
+    vault = vault.resolve()
+    home = work / (f"home-{_path_hash(vault)}" if given else "home")
+    is_new = not (home / FILE_NAME).is_file()
+    if is_new:
         _kb("init", str(vault), "--home", str(home))
-    return vault.resolve(), home
+    if is_home_set(folder) and not given:
+        _take_settings(folder.parent.parent, home, vault)
+        if is_new:
+            (home / "data" / "home.json").unlink()  # decided anew with those settings
+    return vault, home
+
+
+def _work_name(folder: Path) -> str:
+    if not is_home_set(folder) or folder.parent.parent == ROOT:
+        return folder.name
+    return f"{folder.name}-{_path_hash(folder)}"  # every home calls its folder the same
+
+
+def _path_hash(path: Path) -> str:
+    return bytes_hash(str(path).encode())[:8]
+
+
+def _take_settings(source: Path, home: Path, vault: Path) -> None:
+    """Give the benchmark's home the settings of the home whose questions are asked."""
+    text = (source / FILE_NAME).read_text("utf-8-sig")
+    (home / FILE_NAME).write_text(with_vault(text, vault), "utf-8")
+
+
+def with_vault(settings: str, vault: Path) -> str:
+    """Return a kb.toml's text with another vault. Raises SettingsError if it names none."""
+    path = json.dumps(str(vault), ensure_ascii=False)  # a JSON string is a TOML one
+    moved, count = _VAULT_PATH.subn(lambda found: found[1] + path, settings, count=1)
+    if not count:
+        raise SettingsError(f"{FILE_NAME} names no vault. Give `path` under [vault].")
+    return moved
 
 
 def _build(home: Path, *, with_vectors: bool) -> dict[str, Any]:
@@ -95,8 +126,8 @@ def _rank_all(
     questions: Sequence[Question], home: Path, vault: Path, variants: Sequence[str]
 ) -> Rows:
     engine = Engine.open(home, read_settings(home))
-    rankers: dict[str, Ranker] = {_BASELINE: _bm25s(vault)}
-    rankers |= {variant: _engine_ranker(engine, variant) for variant in variants}
+    rankers: dict[str, Ranker] = {BASELINE: bm25s_ranker(vault)}
+    rankers |= {variant: engine_ranker(engine, variant) for variant in variants}
     rows: Rows = {}
     for name, ranker in rankers.items():
         progress(f"{name}: {len(questions)} questions")
@@ -114,25 +145,49 @@ def _row(question: Question, ranker: Ranker) -> dict[str, Any]:
     return {
         "id": question.id,
         "category": question.category,
+        "language": question.language,
         "ranking": ranking,
         "cpu_ms": round(cpu_ms, 3),
-        "measures": measures(ranking, question.judged),
+        "measures": _measures(ranking, question),
     }
 
 
-def _engine_ranker(engine: Engine, variant: str) -> Ranker:
+def _measures(ranking: list[str], question: Question) -> dict[str, float]:
+    values = measures(ranking, question.judged)
+    if question.category in CURRENT_FIRST_CATEGORIES:
+        judged = question.judged
+        essential = frozenset().union(*judged.essential)
+        grade_one = judged.distractors.union(*judged.supporting)
+        is_first = current_first(ranking, essential, grade_one)
+        if is_first is not None:
+            values["current_first"] = is_first
+    return values
+
+
+def engine_ranker(engine: Engine, variant: str) -> Ranker:
+    """Rank by the search itself.
+
+    Asking raises EmbedderMissingError where it would answer by words instead of what was named:
+    the words' figures must not stand under another name.
+    """
+
     def rank(question: str) -> list[str]:
         found = engine.search(question, variant=variant, notes=_DEPTH)
+        if found.variant != variant:
+            raise EmbedderMissingError(f"{variant} was not asked. {found.note}")
         return [row["note"] for row in found.to_json()["results"]]
 
     return rank
 
 
-def _bm25s(vault: Path) -> Ranker:
+def bm25s_ranker(vault: Path) -> Ranker:
     """Rank whole notes by bm25s as it comes: its tokeniser, its stop words, its constants."""
     import bm25s
 
-    paths = sorted(path.relative_to(vault).as_posix() for path in vault.rglob("*.md"))
+    found = (path.relative_to(vault) for path in vault.rglob("*.md"))
+    # Neither Obsidian nor the search reads folders and files that begin with a dot.
+    paths = sorted(path.as_posix() for path in found if not path.as_posix().startswith("."))
+    paths = [path for path in paths if "/." not in path]
     texts = [(vault / path).read_text("utf-8", "replace") for path in paths]
     index = bm25s.BM25()
     index.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
@@ -145,56 +200,6 @@ def _bm25s(vault: Path) -> Ranker:
         ]
 
     return rank
-
-
-def _figures(rows: Rows, questions: Sequence[Question]) -> tuple[dict[str, float], dict[str, str]]:
-    figures: dict[str, float] = {"questions": len(questions)}
-    for name, found in rows.items():
-        overall = mean([row["measures"] for row in found])
-        figures |= {f"{name}.{measure}": round(value, 4) for measure, value in overall.items()}
-        times = [row["cpu_ms"] for row in found]
-        figures[f"{name}.cpu_ms_p50"] = round(percentile(times, 0.5), 2)
-        figures[f"{name}.cpu_ms_p95"] = round(percentile(times, 0.95), 2)
-    figures |= _by_category(rows)
-    aims: dict[str, str] = {}
-    for first, second in (("keyword", _BASELINE), ("hybrid", "keyword"), ("hybrid", _BASELINE)):
-        if first in rows and second in rows:
-            figures |= _compared(rows, first, second)
-    for measure in ("recall@5", "mrr"):
-        if "keyword" in rows:
-            difference = figures[f"keyword.{measure}"] - figures[f"{_BASELINE}.{measure}"]
-            figures[f"keyword_minus_bm25s.{measure}"] = round(difference, 4)
-            aims[f"keyword_minus_bm25s.{measure}"] = ">= 0"
-    if "hybrid_vs_keyword.is_worse" in figures:
-        aims["hybrid_vs_keyword.is_worse"] = "<= 0"
-    return figures, aims
-
-
-def _compared(rows: Rows, first: str, second: str) -> dict[str, float]:
-    values = [[row["measures"][_COMPARED] for row in rows[name]] for name in (first, second)]
-    test = sign_test(*values)
-    name = f"{first}_vs_{second}"
-    return {
-        f"{name}.wins": test.wins,
-        f"{name}.losses": test.losses,
-        f"{name}.ties": test.ties,
-        f"{name}.p": round(test.p, 4),
-        f"{name}.is_worse": int(test.is_worse),
-    }
-
-
-def _by_category(rows: Rows) -> dict[str, float]:
-    figures: dict[str, float] = {}
-    for name, found in rows.items():
-        groups: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
-        for row in found:
-            groups[row["category"]].append(row["measures"])
-        if len(groups) < 2:
-            continue
-        for category, measured in sorted(groups.items()):
-            for measure in ("recall@5", "recall@10"):
-                figures[f"{name}.{category}.{measure}"] = round(mean(measured)[measure], 4)
-    return figures
 
 
 def _write(out: Path, rows: Rows) -> None:

@@ -1,4 +1,4 @@
-"""Measures of one ranking against what should have been found. Pure and deterministic.
+"""Measures of one question: what was ranked, what was decided, what leaked. Pure, deterministic.
 
 What is essential is a list of *groups* of note ids: each group is one thing that must be found, and
 any of its notes will do (two notes may carry the same title). Ranks count from 1. Definitions are
@@ -7,16 +7,27 @@ Kekäläinen 2002) with gain 2 for essential and 1 for supporting notes.
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 Group = frozenset[str]
+Behaviour = Literal["answer", "refuse", "ask_back"]
 
 RECALL_DEPTHS = (5, 10, 20)
 ALL_GOLD_DEPTHS = (8, 20)
 NDCG_DEPTH = 10
 _ESSENTIAL_GAIN = 2
 _SUPPORTING_GAIN = 1
+# In these it matters that an essential note stands above its outdated or only planned rivals.
+CURRENT_FIRST_CATEGORIES = ("temporal", "modality_trap")
+# By what an answerer should do: the measure that counts, and what it counts.
+_DECISIONS: dict[str, tuple[str, Behaviour]] = {
+    "refuse": ("refused", "refuse"),
+    "answer": ("false_refusals", "refuse"),
+    "ask_back": ("asked_back", "ask_back"),
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,45 @@ def ndcg(ranking: Sequence[str], judged: Judgement, depth: int) -> float:
     return reached / best
 
 
+def current_first(
+    ranking: Sequence[str], essential: Collection[str], grade_one: Collection[str]
+) -> float | None:
+    """Return 1.0 if the best-ranked essential note stands above every grade-1 note, else 0.0.
+
+    A note that was not ranked stands last: without an essential note the value is 0.0, whatever
+    else is missing. None where nothing has grade 1: such a question doesn't count.
+    """
+    if not grade_one:
+        return None
+    graded = (note for note in ranking if note in essential or note in grade_one)
+    return float(next(graded, None) in essential)
+
+
+def decision_measures(expected: Behaviour, did: Behaviour | None) -> dict[str, float]:
+    """Return the one measure that a question's expected behaviour has: 1.0 or 0.0.
+
+    `refused` (expected "refuse") and `asked_back` (expected "ask_back") are good,
+    `false_refusals` (expected "answer") is bad. Empty for a variant that gives no such signal
+    (`did` is None), so that its mean is absent and not 0.
+    """
+    if did is None:
+        return {}
+    name, counted = _DECISIONS[expected]
+    return {name: float(did == counted)}
+
+
+def leaks(outputs: Iterable[str], forbidden: Iterable[str]) -> int:
+    """Return how many different forbidden ids stand in any output; anything but 0 is a fault.
+
+    An output is an id or a text that may name one, read as written: unescape JSON and links
+    first. An id inside a longer name or path is another id ("A.md" in "Work/A.md"), but not
+    after a blank, since names hold blanks: rather a false alarm than a leak unseen.
+    """
+    texts = list(outputs)
+    names = [_standing_alone(name) for name in set(forbidden)]
+    return sum(any(name.search(text) for text in texts) for name in names)
+
+
 def mean(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the mean of each measure over questions that have it."""
     names = dict.fromkeys(name for row in rows for name in row)
@@ -76,3 +126,8 @@ def mean(rows: Sequence[dict[str, float]]) -> dict[str, float]:
         for name in names
         if (values := [row[name] for row in rows if name in row])
     }
+
+
+def _standing_alone(name: str) -> re.Pattern[str]:
+    # ASCII only: Chinese and Japanese write a name right behind a word.
+    return re.compile(rf"(?<![A-Za-z0-9_/-]){re.escape(name)}(?![A-Za-z0-9_])")

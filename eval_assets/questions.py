@@ -7,6 +7,7 @@ A file is JSON lines, one question each. The home's own questions are the files 
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -88,6 +89,24 @@ class Question(BaseModel):
     def key(self) -> str:
         """Hash everything that decides a score: scores of equal keys may be compared."""
         return json_hash({k: v for k, v in self.to_json().items() if k != "reason"})
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A question and the set it stands in: its file's name without the ending."""
+
+    set: str
+    question: Question
+
+
+def read_sets(files: Sequence[Path]) -> list[Posed]:
+    """Read several files in this order. Raises SettingsError, also for an id in two of them."""
+    found = [Posed(file.stem, row) for file in files for row in read_questions(file)]
+    twice = [name for name, n in Counter(each.question.id for each in found).items() if n > 1]
+    if twice:
+        sets = ", ".join(each.set for each in found if each.question.id == twice[0])
+        raise SettingsError(f"The id {twice[0]!r} stands in several files: {sets}. Rename one.")
+    return found
 
 
 def read_questions(file: Path) -> list[Question]:

@@ -104,6 +104,21 @@ class SearchSettings(_Section):
     notes: int = Field(default=20, ge=1, le=200)
 
 
+class EvaluationSettings(_Section):
+    """Which variants every build is scored with; the first of them is what `published` judges."""
+
+    during_build: bool = True
+    variants: tuple[str, ...] = ("hybrid", "vector", "keyword", "bm25s")
+
+
+class PublishSettings(_Section):
+    """When a build's scores keep it from answering."""
+
+    gate: bool = True
+    score_margin: float = Field(default=0.05, ge=0, le=1)
+    latency_ratio: float = Field(default=2.0, ge=1)
+
+
 class Settings(BaseSettings):
     """Everything in kb.toml, checked."""
 
@@ -118,6 +133,8 @@ class Settings(BaseSettings):
     chunks: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     search: SearchSettings = SearchSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    publish: PublishSettings = PublishSettings()
 
     @classmethod
     def settings_customise_sources(

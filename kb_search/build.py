@@ -35,7 +35,7 @@ HELD_BYTES = 2**30
 _RANKED = ["text_id", "chunk_id", "note_id", "is_current"]
 SHOWN = [
     "note_id", "chunk_id", "title", "breadcrumb", "anchors", "text", "byte_start", "byte_end",
-    "written_date", "written_basis", "written_is_weak", "kind",
+    "written_date", "written_basis", "written_is_weak", "kind", "tokens",
 ]  # fmt: skip
 
 
@@ -186,13 +186,13 @@ class PublishedBuild:
         )
 
     @classmethod
-    def open(cls, home: Path) -> "PublishedBuild":
-        """Open the build that CURRENT names.
+    def open(cls, home: Path, name: str | None = None) -> "PublishedBuild":
+        """Open the build that CURRENT names, or the one named.
 
         Raises NotBuiltError when nothing is published, StoreError when a file is missing.
         """
         builds = Builds(home / "data")
-        name = builds.current()
+        name = name or builds.current()
         return cls(name, builds.read(name), home / "data" / "store")
 
 

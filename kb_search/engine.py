@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kb_core.errors import EmbedderError
 from kb_search.build import PublishedBuild
-from kb_search.hybrid import QueryVector, check_variant, rank
+from kb_search.hybrid import DEFAULT_TUNING, QueryVector, Tuning, check_variant, rank
 from kb_search.question import question_terms
 from kb_search.results import Pending, SearchResult, found_note
 from kb_search.view import View
@@ -56,13 +56,13 @@ class Engine:
         self._views: dict[tuple[str, ...] | None, View] = {}
 
     @classmethod
-    def open(cls, home: Path, settings: "Settings") -> "Engine":
-        """Open a home's published build.
+    def open(cls, home: Path, settings: "Settings", name: str | None = None) -> "Engine":
+        """Open a home's published build, or another one by its name.
 
         Raises NotBuiltError when nothing is published and StoreError when a file is missing.
         """
         vault = (home / Path(settings.vault.path).expanduser()).resolve()
-        build = PublishedBuild.open(home)
+        build = PublishedBuild.open(home, name)
         report = Builds(home / "data").report(build.name)
         missing = int(report.get("folders", 0)) - int(report.get("folders_with_words", 0))
         return cls(build, settings, vault.name, folders_without_words=missing)
@@ -73,6 +73,7 @@ class Engine:
         folders: Sequence[str] | None = None,
         variant: str = "hybrid",
         notes: int | None = None,
+        tuning: Tuning = DEFAULT_TUNING,
     ) -> SearchResult:
         """Return the best notes for a question, within some folders or all.
 
@@ -84,7 +85,8 @@ class Engine:
         meaning = self._meaning(view, question, variant)
         by = variant if meaning.vector else "keyword"
         limit = notes or self._settings.search.notes
-        ranked = rank(view, terms, meaning.vector, by, limit) if question.strip() else []
+        is_asked = bool(question.strip())
+        ranked = rank(view, terms, meaning.vector, by, limit, tuning) if is_asked else []
         weights = view.keyword.weights(terms) if ranked else {}
         return SearchResult(
             question=question,
@@ -97,6 +99,7 @@ class Engine:
                 found_note(place, note, weights, self._vault_name)
                 for place, note in enumerate(ranked, start=1)
             ),
+            ranked=tuple(ranked),
         )
 
     def _view(self, folders: Sequence[str] | None) -> View:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
 from kb_search.build import Folder
-from kb_search.fusion import reciprocal_rank_fusion
+from kb_search.fusion import K, reciprocal_rank_fusion
 from kb_search.vectors import largest
 from kb_search.view import View
 
@@ -22,7 +22,17 @@ Variant = Literal["keyword", "vector", "hybrid"]
 # where so many chunks come from fewer notes than are wanted.
 LEG_CHUNKS = 100
 _DEEPER = 4
-SHOWN_CHUNKS = 3
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a sweep may turn: the fusion's k, and how many of a note's chunks are kept."""
+
+    k: int = K
+    chunks_per_note: int = 3
+
+
+DEFAULT_TUNING = Tuning()
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,7 @@ def rank(
     vector: QueryVector | None,
     variant: str = "hybrid",
     notes: int = 20,
+    tuning: Tuning = DEFAULT_TUNING,
 ) -> list[RankedNote]:
     """Return the best notes of the view: each leg places a note by its best chunk, then they fuse.
 
@@ -79,7 +90,7 @@ def rank(
     while not is_deep_enough:
         keyword = _keyword_leg(view, terms, depth) if by_words else {}
         meaning = _vector_leg(view, by_meaning, depth) if by_meaning else {}
-        found = _best_notes(view, keyword, meaning, notes)
+        found = _best_notes(view, keyword, meaning, notes, tuning)
         is_deep_enough = len(found) == notes or max(len(keyword), len(meaning)) < depth
         depth *= _DEEPER
     ranks = (_ranks(keyword), _ranks(meaning))
@@ -114,19 +125,20 @@ def _leg(view: View, docs: NDArray[np.int64], scores: NDArray[np.float64], depth
 
 
 def _best_notes(
-    view: View, keyword: _Leg, meaning: _Leg, limit: int
+    view: View, keyword: _Leg, meaning: _Leg, limit: int, tuning: Tuning
 ) -> list[tuple[float, list[_Scored]]]:
     """Return up to `limit` notes, best first: each note's score and its few best chunks.
 
     A leg that found nothing leaves the other's order and scores as they are.
     """
+    kept = tuning.chunks_per_note
     if not (keyword and meaning):
         found = _by_note(view, list((keyword or meaning).items()))
-        return [(best[0][1], best[:SHOWN_CHUNKS]) for best in list(found.values())[:limit]]
+        return [(best[0][1], best[:kept]) for best in list(found.values())[:limit]]
     legs = [list(keyword), list(meaning)]
-    chunks = _by_note(view, reciprocal_rank_fusion(legs))
-    notes = reciprocal_rank_fusion([_notes_of(view, leg) for leg in legs])
-    return [(score, chunks[note][:SHOWN_CHUNKS]) for note, score in notes[:limit]]
+    chunks = _by_note(view, reciprocal_rank_fusion(legs, k=tuning.k))
+    notes = reciprocal_rank_fusion([_notes_of(view, leg) for leg in legs], k=tuning.k)
+    return [(score, chunks[note][:kept]) for note, score in notes[:limit]]
 
 
 def _by_note(view: View, ranked: list[_Scored]) -> dict[int, list[_Scored]]:

@@ -1,7 +1,7 @@
 """What a search gives back, as data and as JSON. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from kb_search.hybrid import RankedChunk, RankedNote
@@ -78,6 +78,7 @@ class SearchResult:
     embedder: str | None
     note: str
     results: tuple[FoundNote, ...]
+    ranked: tuple[RankedNote, ...] = field(default=(), repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON value."""

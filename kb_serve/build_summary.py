@@ -19,10 +19,12 @@ class Summary:
     report: dict[str, Any] = field(default_factory=dict)
     errors: list[dict[str, str]] = field(default_factory=list)
     note: str = ""
+    pinned: str = ""  # the build that answers because the user said so
+    headline: str = ""  # the scores in one line
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as `kb build --json` prints it."""
-        report = {key: int(value) for key, value in self.report.items()}
+        report = {key: int(v) for key, v in self.report.items() if isinstance(v, int | float)}
         return {
             "build": self.build,
             "changed": self.is_changed,
@@ -35,6 +37,8 @@ class Summary:
             "skipped": self.files["skipped"],
             "failed": self.files["failed"],
             **report,
+            "scores": (self.report.get("evaluation") or {}).get("figures", {}),
+            "pinned": self.pinned,
             "first_words_seconds": self.first_words_seconds,
             "words_seconds": self.words_seconds,
             "seconds": round(self.seconds, 2),

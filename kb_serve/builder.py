@@ -11,6 +11,9 @@ from dataclasses import replace
 
 import dagster as dg
 
+from eval_assets.evaluation import is_fresh as evaluation_is_fresh
+from eval_assets.folder_scores import folders_to_score
+from kb_assets.build.publish import pinned
 from kb_assets.choices import read_choices
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
 from kb_assets.embeddings.run import is_lagging, open_for
@@ -29,7 +32,7 @@ from kb_core.ids import partition_key
 from kb_serve.build_summary import Summary
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
-from kb_serve.definitions import PUBLISH, VAULT, VECTORS, WORDS, make_definitions
+from kb_serve.definitions import PUBLISH, SCORES, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
 from kb_serve.output import duration, visible
 from kb_serve.run_events import counts_of, failures_of, notes_of, was_interrupted
@@ -70,24 +73,26 @@ class Builder:
         self._definitions = make_definitions(self._bench)
         self._start = time.monotonic()
         self._published_at: float | None = None
+        self._before = ""  # the build that answered when this one began
         self.summary = Summary()
 
     def run(self) -> Summary:
         """Build and publish. Raises VaultError, HomeError; a folder's error is in the summary."""
         choices = read_choices(self._home, migrate=self._migrate)
         refuse_other_embedder(self._home, choices.embedder)
-        before = self._current()
+        self._before = self._current()
         only = [folder_path(folder) for folder in self._wanted] or None
         begin_listing(self._home, self._bench.started, only)
         with open_instance(self._home) as instance:
             register(instance, self._home)
             partitions = self._partitions()
             self._words(instance, partitions)
-            if not vault_is_fresh(self._home):
+            if not self._is_published():
                 self._job(instance, VAULT)
             self._note_published("words_seconds")
             self._vectors(instance, partitions)
-        return self._finish(before)
+            self._scores(instance)
+        return self._finish()
 
     def _words(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
         for number, partition in enumerate(partitions, start=1):
@@ -99,7 +104,9 @@ class Builder:
             self._keep_vectors(instance, partition)
             if counts["new_versions"] or counts["gone"]:
                 self._say(f"  words: {number} of {len(partitions)} folders ({name})")
-            if self._is_time_to_publish() and number < len(partitions):
+            # What answers already goes on until all words are there: half a refresh is no build.
+            is_first = not self._before and number < len(partitions)
+            if is_first and self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._note_published("first_words_seconds")
 
@@ -128,8 +135,23 @@ class Builder:
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()
-        if not vault_is_fresh(self._home):
+        if not self._is_published():
             self._job(instance, PUBLISH)
+
+    def _scores(self, instance: dg.DagsterInstance) -> None:
+        """Score the folders that moved, each by the questions it answers alone."""
+        try:
+            folders = folders_to_score(self._home)
+        except SettingsError as problem:
+            error = {"folder": "questions", "job": SCORES, "message": str(problem)}
+            self.summary.errors.append(error)
+            return
+        for number, partition in enumerate(folders, start=1):
+            self._job(instance, SCORES, partition)
+            self._say(f"  scores: {number} of {len(folders)} folders ({self._name(partition)})")
+
+    def _is_published(self) -> bool:
+        return vault_is_fresh(self._home) and evaluation_is_fresh(self._home)
 
     def _no_vectors(self, problem: EmbedderError) -> None:
         """Say why; what is not installed or switched off is a choice, the rest is a failure."""
@@ -232,11 +254,12 @@ class Builder:
         if getattr(self.summary, figure) is None:
             setattr(self.summary, figure, round(self._published_at - self._start, 2))
 
-    def _finish(self, before: str) -> Summary:
+    def _finish(self) -> Summary:
         summary = self.summary
         summary.build = self._current()
-        summary.is_changed = summary.build != before
+        summary.is_changed = summary.build != self._before
         summary.report = Builds(self._home.data).report(summary.build) if summary.build else {}
+        summary.pinned = pinned(self._home)
         problems = self._home.record("last-publish").get("problems", [])
         summary.errors += [{"folder": "", "job": "published", "message": p} for p in problems]
         for row in folder_rows(self._home):

@@ -16,8 +16,8 @@ from kb_core.settings import find_home
 from kb_serve.output import emit, say
 
 # Everyday commands first; `kb --help` shows them in this order.
-EVERYDAY = ("init", "doctor", "build", "search", "check", "ui")
-UPKEEP = ("refresh", "folders", "approve-deletions")
+EVERYDAY = ("init", "doctor", "build", "search", "eval", "questions", "check", "ui")
+UPKEEP = ("refresh", "publish", "folders", "approve-deletions")
 
 
 _DAMAGED_DATABASE = (

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from eval_assets.assets import eval_report, eval_scores
 from kb_assets.build.asset import build, published
 from kb_assets.chunks.asset import chunks
 from kb_assets.embeddings.asset import embeddings
@@ -23,6 +24,7 @@ WORDS = "words"
 VECTORS = "vectors"
 VAULT = "vault"
 PUBLISH = "publish"
+SCORES = "scores"
 
 
 def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
@@ -37,6 +39,8 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             keyword_index,
             embeddings,
             build,
+            eval_report,
+            eval_scores,
             published,
         ],
         jobs=[
@@ -52,13 +56,18 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             ),
             dg.define_asset_job(
                 VAULT,
-                selection=[note_links, build, published],
-                description="Resolve all links, then put everything together and publish it.",
+                selection=[note_links, build, eval_report, published],
+                description="Resolve all links, put everything together, score and publish it.",
             ),
             dg.define_asset_job(
                 PUBLISH,
-                selection=[build, published],
-                description="Put everything together and publish it.",
+                selection=[build, eval_report, published],
+                description="Put everything together, score it and publish it.",
+            ),
+            dg.define_asset_job(
+                SCORES,
+                selection=[eval_scores],
+                description="Score one folder with the questions that it answers alone.",
             ),
         ],
         sensors=[_automation_sensor()],
@@ -71,9 +80,9 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
 def _automation_sensor() -> dg.AutomationConditionSensorDefinition:
     return dg.AutomationConditionSensorDefinition(
         "follow_folders",
-        target=dg.AssetSelection.assets(note_links, build, published),
+        target=dg.AssetSelection.assets(note_links, build, eval_report, published),
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="When a folder's content changed: links, build and publishing follow.",
+        description="When a folder's content changed: links, build, scores and publishing follow.",
     )
 
 

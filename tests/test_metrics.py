@@ -1,4 +1,4 @@
-"""Measures and significance, against values worked out by hand."""
+"""Measures of a question and significance, against values worked out by hand."""
 
 import math
 
@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_assets.metrics import Judgement, mean, measures
+from eval_assets.metrics import (
+    Judgement,
+    current_first,
+    decision_measures,
+    leaks,
+    mean,
+    measures,
+)
 from eval_assets.significance import bootstrap_interval, sign_test
 
 
@@ -54,6 +61,69 @@ def test_the_mean_is_over_questions_that_have_the_measure():
 
 
 @pytest.mark.parametrize(
+    ("ranking", "value"),
+    [
+        (["x", "new", "old"], 1.0),
+        (["x", "old", "new"], 0.0),
+        (["new"], 1.0),  # the rival is not there: it stands last
+        (["old"], 0.0),
+        (["x"], 0.0),  # nothing is there, and nothing was found
+        ([], 0.0),
+        (["newer", "old", "new"], 1.0),  # the first essential note decides
+        (["planned", "new", "old"], 0.0),  # and every rival
+    ],
+)
+def test_the_current_note_comes_first_or_not(ranking, value):
+    assert current_first(ranking, ["new", "newer"], ["old", "planned"]) == value
+
+
+def test_without_rivals_nothing_can_come_first():
+    assert current_first(["new"], ["new"], []) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "did", "found"),
+    [
+        ("refuse", "refuse", {"refused": 1.0}),
+        ("refuse", "answer", {"refused": 0.0}),
+        ("refuse", "ask_back", {"refused": 0.0}),
+        ("answer", "refuse", {"false_refusals": 1.0}),
+        ("answer", "answer", {"false_refusals": 0.0}),
+        ("ask_back", "ask_back", {"asked_back": 1.0}),
+        ("ask_back", "answer", {"asked_back": 0.0}),
+        ("refuse", None, {}),
+        ("answer", None, {}),
+        ("ask_back", None, {}),
+    ],
+)
+def test_a_decision_has_one_measure_and_none_without_a_signal(expected, did, found):
+    assert decision_measures(expected, did) == found
+
+
+@pytest.mark.parametrize(
+    ("output", "count"),
+    [
+        ("Private/A.md", 1),
+        ("see Private/A.md#plans, and Private/A.md", 1),
+        ("Private/A.md Private/B (2).md", 2),
+        ("参见Private/A.md。", 1),
+        ("Old/Private/A.md", 0),
+        ("Not-Private/A.md", 0),
+        ("Private/A.mdx", 0),
+        ("Private/Axmd", 0),
+        ("Private/a.md", 0),
+    ],
+)
+def test_each_forbidden_id_that_an_output_names_leaks_once(output, count):
+    assert leaks(["Open/A.md", output], ["Private/A.md", "Private/B (2).md"]) == count
+
+
+def test_an_id_that_leaks_through_two_outputs_is_one_leak():
+    assert leaks(["a1", "a1", "b2"], ["a1", "a1", "c3"]) == 1
+    assert leaks(iter("abcdef"), list("fedcba")) == 6
+
+
+@pytest.mark.parametrize(
     ("wins", "losses", "p"), [(15, 5, 0.0414), (1, 12, 0.0034), (1, 5, 0.2188), (0, 0, 1.0)]
 )
 def test_the_sign_test_gives_the_known_values(wins, losses, p):
@@ -81,3 +151,13 @@ def test_every_measure_lies_between_zero_and_one(ranking, essential):
 
     assert all(0 <= value <= 1 + 1e-12 for value in found.values())
     assert found["recall@5"] <= found["recall@10"] <= found["recall@20"]
+
+
+@given(st.permutations(list("abcdef")), st.sets(st.sampled_from("abc")), st.integers(0, 6))
+def test_dropping_what_has_no_grade_never_changes_which_comes_first(ranking, essential, depth):
+    others = set("cde") - essential
+    graded = [note for note in ranking[:depth] if note in essential | others]
+
+    assert current_first(ranking[:depth], essential, others) == current_first(
+        graded, essential, others
+    )

@@ -4,7 +4,8 @@ import dagster as dg
 
 from kb_assets.automation import WHEN_CONTENT_CHANGED
 from kb_assets.build.manifest import VERSION
-from kb_assets.build.run import run_build, run_published
+from kb_assets.build.publish import run_published
+from kb_assets.build.run import run_build
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench
 
@@ -24,7 +25,7 @@ def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
 
 
 @dg.asset(
-    deps=["build"],
+    deps=["build", "eval_report"],
     group_name="5_judge",
     kinds={"json"},
     code_version=VERSION,
@@ -33,5 +34,5 @@ def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
 )
 def published(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """The build that answers questions; it moves on only when the new one passes its checks."""
-    outcome, problems = run_published(bench.home)
-    return stage_result(outcome, build=outcome.hash, why_not="; ".join(problems) or "none")
+    outcome, verdict = run_published(bench.home)
+    return stage_result(outcome, build=outcome.hash, why_not=verdict.why_not or "none")

@@ -1,4 +1,4 @@
-"""Write one build over everything that is stored, judge it, and point readers to it.
+"""Write one build over everything that is stored.
 
 Safe to repeat: equal tables give the same build under the same name.
 """
@@ -6,19 +6,19 @@ Safe to repeat: equal tables give the same build under the same name.
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.build.gates import folder_problems
 from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
+from kb_assets.build.publish import is_judged
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
-from kb_core.errors import NotBuiltError, StoreError
+from kb_core.errors import EmbedderError, EmbedderMissingError, NotBuiltError, StoreError
 from kb_core.ids import json_hash
 from resources.builds import Builds
+from resources.embedder import open_embedder
 from resources.history import History
 from resources.home import Home
-from resources.tables import WHOLE, Pointer, TableStore, read_parquet
+from resources.tables import WHOLE, Pointer, read_parquet
 
 
 def run_build(home: Home) -> Outcome:
@@ -34,14 +34,14 @@ def run_build(home: Home) -> Outcome:
 
 
 def is_fresh(home: Home) -> bool:
-    """Tell whether what is published is what is stored now."""
+    """Tell whether what is stored now was put together and judged, and answers."""
     try:
-        current = Builds(home.data).current()
-        Builds(home.data).read(current)
+        builds = Builds(home.data)
+        builds.read(builds.current())
     except (NotBuiltError, StoreError):
         return False
-    is_judged = home.record("last-publish") == {"build": current, "problems": []}
-    return is_judged and json_hash(_manifest(home)) == current
+    name = json_hash(_manifest(home))
+    return home.record("last-build").get("build") == name and is_judged(home, name)
 
 
 def _manifest(home: Home) -> dict[str, Any]:
@@ -55,23 +55,6 @@ def _manifest(home: Home) -> dict[str, Any]:
     except (NotBuiltError, StoreError):
         previous = {}
     return make_manifest(folders, pointers, vault, read_choices(home).to_json(), previous)
-
-
-def run_published(home: Home) -> tuple[Outcome, list[str]]:
-    """Point readers to the last build if it passes the gates; else return the reasons."""
-    with home.leases.hold("build"):
-        builds = Builds(home.data)
-        name = home.record("last-build").get("build", "")
-        manifest = builds.read(name)
-        problems = [
-            problem
-            for folder in manifest["folders"].values()
-            for problem in _folder_problems(home.store, folder)
-        ]
-        moved = builds.publish(name) if not problems else False
-        home.write_record("last-publish", {"build": name, "problems": problems})
-    counts = {"moved": int(moved), "problems": len(problems)}
-    return Outcome("published", WHOLE, name, 0, not moved, counts), problems
 
 
 def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
@@ -105,22 +88,6 @@ def _is_made_from(pointers: Mapping[str, Pointer], name: str, source: str) -> bo
     return made is not None and given is not None and made.inputs.get(source) == given.hash
 
 
-def _folder_problems(store: TableStore, folder: Mapping[str, Any]) -> list[str]:
-    """Judge the very files the manifest names: the present ones may be newer by now."""
-    artifacts = folder["artifacts"]
-
-    def read(name: str, columns: list[str]) -> pa.Table:
-        return read_parquet(store.root / artifacts[name]["files"]["table"], columns)
-
-    return folder_problems(
-        folder["path"],
-        read("files", ["path", "is_note", "status"]),
-        read("notes", ["version_id", "note_id", "is_current"]),
-        read("chunks", ["version_id", "text_id"]),
-        artifacts["keyword_index"]["rows"],
-    )
-
-
 def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, float]:
     counts: dict[str, float] = {
         "folders": folders,
@@ -131,6 +98,7 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         "chunks": 0,
         "texts": 0,
         "texts_without_vectors": 0,
+        "is_complete": int(_is_complete(home, manifest)),
     }
     for folder in manifest["folders"].values():
         artifacts = folder["artifacts"]
@@ -145,3 +113,28 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         counts["folders_with_texts"] += int(texts > 0)
         counts["folders_with_vectors"] += int(embedded == texts > 0)
     return counts
+
+
+def _is_complete(home: Home, manifest: Mapping[str, Any]) -> bool:
+    """Tell whether every folder has its words, and its vectors where this home makes any.
+
+    What an embedder refuses for good does not count: nobody waits for it.
+    """
+    entries = manifest["folders"].values()
+    if len(entries) < len(home.folders()):
+        return False
+    if manifest["settings"]["embedder"] is None and not _may_make_vectors(home):
+        return True
+    artifacts = [entry["artifacts"] for entry in entries if entry["artifacts"]["chunks"]["rows"]]
+    return all(each.get("vectors", {}).get("meta", {}).get("is_finished") for each in artifacts)
+
+
+def _may_make_vectors(home: Home) -> bool:
+    """Tell whether an embedder is installed and switched on; a silent one may yet answer."""
+    try:
+        open_embedder(home.settings.embedder)
+    except EmbedderMissingError:
+        return False
+    except EmbedderError:
+        return True
+    return True

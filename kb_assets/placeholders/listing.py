@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb_assets.placeholders.seed import import_versions
 from kb_core.errors import HomeError, VaultError
 from kb_core.ids import partition_key
 from resources.history import History, Listing, after
@@ -24,6 +25,7 @@ def begin_listing(home: Home, now: dt.datetime, only: Sequence[str] | None = Non
     """
     entries = register_vault(home)
     with home.leases.hold("listing"):
+        import_versions(home, {entry.path: entry for entry in entries})
         return History(home.data / "history").begin(
             now,
             home.folders(),

@@ -41,6 +41,7 @@ class Scenario:
     cut_at_tokens: int | None = None  # reads no more of each text, and does not say so
     is_shuffled: bool = False  # the first two vectors change places
     drops_last: bool = False
+    is_broken: bool = False  # well-formed vectors that have nothing to do with the texts
     is_garbled: bool = False  # half of a JSON answer, sent as a whole one
     slow_seconds: float = 0.0
     redirect_to: str = ""  # sends every embedding request elsewhere
@@ -162,7 +163,8 @@ def _embed(scenario: Scenario, body: Any) -> Any:
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     time.sleep(SLOW_SECONDS if any(SLOW in text for text in texts) else scenario.slow_seconds)
     _refuse_bad_texts(scenario, texts, body.get("options") or {})
-    vectors = [_vector(text, scenario.width) for text in texts]
+    said = [text[::-1].replace(" ", "") if scenario.is_broken else text for text in texts]
+    vectors = [_vector(text, scenario.width) for text in said]
     if scenario.is_shuffled and len(vectors) > 1:
         vectors[:2] = vectors[1::-1]
     if scenario.drops_last:

@@ -1,0 +1,171 @@
+"""The ways of searching that are compared, under one name each and behind one door.
+
+`hybrid`, `keyword` and `vector` are the search's own; `hybrid:k=20:cap=1` turns what a sweep may
+turn; `bm25s` is a well-known keyword search with its default settings over whole notes. Every
+variant gives the same depth of notes and the full text of what it chose.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from eval_assets.metrics import Behaviour
+from eval_assets.reading import Passage
+from kb_core.errors import SettingsError
+from kb_core.tokens import TokenCounter
+from kb_search.context import context_chunks
+from kb_search.engine import Engine
+from kb_search.hybrid import DEFAULT_TUNING, Tuning, check_variant
+from resources.builds import Builds
+from resources.tables import read_parquet
+
+DEPTH = 20  # notes a variant may name; every measure looks at no more
+BASELINE = "bm25s"
+_TURNED = {"k": "k", "cap": "chunks_per_note"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a variant gave for one question."""
+
+    ranking: tuple[str, ...]  # distinct notes, best first
+    passages: tuple[Passage, ...]  # what an answerer would read, in order, not cut yet
+    seconds: float  # wall time until the ranking was there
+    decision: Behaviour | None = None  # answer, refuse or ask_back; None: it gives no such signal
+    problem: str = ""  # why this is not what was asked for
+
+
+class Variant(Protocol):
+    """One way of searching."""
+
+    @property
+    def name(self) -> str:
+        """Return the name in tables and files."""
+
+    @property
+    def is_random(self) -> bool:
+        """Tell whether asking twice may give two answers: such a variant is asked three times."""
+
+    def ask(self, question: str, folders: Sequence[str] | None = None) -> Asked:
+        """Ask within some folders or the whole build."""
+
+
+class EngineVariant:
+    """A variant of the search itself."""
+
+    is_random = False
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self._engine = engine
+        self._by, self._tuning = parse(name)
+
+    def ask(self, question: str, folders: Sequence[str] | None = None) -> Asked:
+        """Search; a variant that had to fall back to words says so as a problem."""
+        start = time.perf_counter()
+        found = self._engine.search(
+            question, folders=folders, variant=self._by, notes=DEPTH, tuning=self._tuning
+        )
+        seconds = time.perf_counter() - start
+        chunks = context_chunks(found.ranked)
+        return Asked(
+            ranking=tuple(row.note for row in found.results),
+            passages=tuple(Passage(each.note, each.text, each.tokens) for each in chunks),
+            seconds=seconds,
+            problem=found.note if found.variant != self._by else "",
+        )
+
+
+class Bm25sVariant:
+    """The bm25s package as it comes: its tokeniser, its stop words, its constants."""
+
+    name = BASELINE
+    is_random = False
+
+    def __init__(self, notes: pa.Table, counter: TokenCounter) -> None:
+        """Take the present notes: `note_id`, `text`, sorted by id."""
+        self._ids: list[str] = notes["note_id"].to_pylist()
+        self._texts: list[str] = notes["text"].to_pylist()
+        self._counter = counter
+        self._passages: dict[int, Passage] = {}
+
+    @cached_property
+    def _index(self) -> Any:
+        import bm25s  # 0.3 s, and only this variant needs it
+
+        index = bm25s.BM25()
+        index.index(self._tokens(self._texts), show_progress=False)
+        return index
+
+    def ask(self, question: str, folders: Sequence[str] | None = None) -> Asked:
+        """Rank whole notes. Raises SettingsError within folders: its index knows none."""
+        if folders is not None:
+            raise SettingsError(f"{BASELINE} cannot be asked within folders.")
+        index = self._index
+        start = time.perf_counter()
+        places, scores = index.retrieve(
+            self._tokens(question), k=min(DEPTH, len(self._ids)), show_progress=False
+        )
+        seconds = time.perf_counter() - start
+        found = [int(at) for at, score in zip(places[0], scores[0], strict=True) if score > 0]
+        ranking = tuple(self._ids[at] for at in found)
+        return Asked(ranking, tuple(self._passage(at) for at in found), seconds)
+
+    def _tokens(self, texts: str | list[str]) -> Any:
+        import bm25s
+
+        return bm25s.tokenize(texts, show_progress=False)
+
+    def _passage(self, at: int) -> Passage:
+        if at not in self._passages:
+            text = self._texts[at]
+            self._passages[at] = Passage(self._ids[at], text, self._counter.count(text))
+        return self._passages[at]
+
+
+def parse(name: str) -> tuple[str, Tuning]:
+    """Split `hybrid:k=20:cap=1` into the search's variant and its tuning.
+
+    Raises SettingsError for what does not exist.
+    """
+    by, *turned = name.split(":")
+    check_variant(by)
+    tuning = DEFAULT_TUNING
+    for part in turned:
+        key, _, value = part.partition("=")
+        if key not in _TURNED or not value.isdecimal() or int(value) < 1:
+            raise SettingsError(
+                f"{part!r} of variant {name!r} cannot be turned: give "
+                f"{' or '.join(f'{each}=NUMBER' for each in _TURNED)}, from 1."
+            )
+        tuning = replace(tuning, **{_TURNED[key]: int(value)})
+    return by, tuning
+
+
+def open_variants(
+    names: Sequence[str], engine: Engine, notes: Callable[[], pa.Table], counter: TokenCounter
+) -> list[Variant]:
+    """Open variants by name, each once. Raises SettingsError for an unknown one."""
+    found: list[Variant] = []
+    for name in dict.fromkeys(names):
+        if name == BASELINE:
+            found.append(Bm25sVariant(notes(), counter))
+        else:
+            found.append(EngineVariant(engine, name))
+    return found
+
+
+def present_notes(data: Path, build: str) -> pa.Table:
+    """Return id and text of a build's present notes, sorted by id."""
+    folders = Builds(data).read(build)["folders"].values()
+    tables = []
+    for folder in folders:
+        path = data / "store" / folder["artifacts"]["notes"]["files"]["table"]
+        table = read_parquet(path, ["note_id", "text", "is_current"])
+        tables.append(table.filter(table["is_current"]).select(["note_id", "text"]))
+    return pa.concat_tables(tables).sort_by("note_id")

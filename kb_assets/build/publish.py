@@ -1,0 +1,159 @@
+"""Point readers to a build if it passes the gates, or say why not. Safe to repeat.
+
+A build with pending vectors passes the gates of its tables alone; complete ones are compared by
+their scores with the last complete build that was published. When the scores of a whole build
+fell, that one answers again. What the user pinned stays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kb_assets.build.gates import folder_problems
+from kb_assets.build.regression import score_problems
+from kb_assets.outcome import Outcome
+from kb_core.errors import NotBuiltError, StoreError
+from resources.builds import Builds
+from resources.home import Home
+from resources.tables import WHOLE, TableStore, read_parquet
+
+_LAST = "last-publish"
+_PIN = "pin"
+_BASELINE = "baseline"
+_ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a build."""
+
+    build: str
+    is_moved: bool = False
+    problems: tuple[str, ...] = ()
+    pinned: str = ""  # the build that answers instead because the user said so
+
+    @property
+    def why_not(self) -> str:
+        """Say why the build does not answer; empty when it does."""
+        if self.pinned and self.pinned != self.build:
+            return f"build {self.pinned[:12]} is pinned; `kb publish --unpin` ends that"
+        return "; ".join(self.problems)
+
+
+def run_published(home: Home) -> tuple[Outcome, Verdict]:
+    """Judge the last build and let it answer if nothing speaks against it."""
+    with home.leases.hold("build"):
+        name = home.record("last-build").get("build", "")
+        verdict = _publish(home, name)
+    counts = {"moved": int(verdict.is_moved), "problems": len(verdict.problems)}
+    return Outcome("published", WHOLE, name, 0, not verdict.is_moved, counts), verdict
+
+
+def is_judged(home: Home, name: str) -> bool:
+    """Tell whether this build was judged, and answers unless another one is pinned."""
+    last = home.record(_LAST)
+    if last.get("build") != name or last.get("problems") or last.get("pinned") != pinned(home):
+        return False
+    return bool(pinned(home)) or _current(home) == name
+
+
+def pinned(home: Home) -> str:
+    """Return the build the user pinned, or empty text."""
+    return str(home.record(_PIN).get("build", ""))
+
+
+def pin(home: Home, name: str) -> None:
+    """Let one build answer until `unpin`. Raises StoreError if it cannot be read."""
+    with home.leases.hold("build"):
+        Builds(home.data).publish(name, logged=False)
+        home.write_record(_PIN, {"build": name})
+
+
+def unpin(home: Home) -> tuple[Outcome, Verdict]:
+    """Let newer builds answer again, and judge the last one."""
+    with home.leases.hold("build"):
+        home.write_record(_PIN, {})
+    return run_published(home)
+
+
+def accept(home: Home, name: str) -> tuple[Outcome, Verdict]:
+    """Let the last build answer although its scores speak against it."""
+    with home.leases.hold("build"):
+        home.write_record(_ACCEPTED, {"build": name})
+    return run_published(home)
+
+
+def baseline(home: Home) -> str:
+    """Return the last complete build that was published with its scores, or empty text."""
+    return str(home.record(_BASELINE).get("build", ""))
+
+
+def _publish(home: Home, name: str) -> Verdict:
+    builds = Builds(home.data)
+    manifest = builds.read(name)
+    problems = [
+        problem
+        for folder in manifest["folders"].values()
+        for problem in _folder_problems(home.store, folder)
+    ]
+    fallen = [] if problems else _score_problems(home, builds, name)
+    kept = pinned(home)
+    is_moved = False
+    if not problems and not fallen and kept in ("", name):
+        is_complete = bool(builds.report(name).get("is_complete"))
+        is_moved = builds.publish(name, logged=is_complete)
+    elif fallen and not kept:
+        is_moved = _go_back(home, builds)
+    problems += fallen
+    home.write_record(_LAST, {"build": name, "problems": problems, "pinned": kept})
+    if not problems and not kept and builds.report(name).get("evaluation"):
+        home.write_record(_BASELINE, {"build": name})
+    return Verdict(name, is_moved, tuple(problems), kept)
+
+
+def _go_back(home: Home, builds: Builds) -> bool:
+    """Leave a build that was published half-way, before it could be scored.
+
+    It holds part of what made the whole one fall. Tell whether readers were moved.
+    """
+    is_half = not builds.report(_current(home)).get("is_complete")
+    return is_half and builds.publish(baseline(home), logged=False)
+
+
+def _score_problems(home: Home, builds: Builds, name: str) -> list[str]:
+    settings = home.settings.publish
+    if not settings.gate or home.record(_ACCEPTED).get("build") == name:
+        return []
+    new = builds.report(name).get("evaluation")
+    before = baseline(home)
+    old = builds.report(before).get("evaluation") if before not in ("", name) else None
+    if not new or not old or new["variant"] != old["variant"]:
+        return []
+    return score_problems(
+        new, old, margin=settings.score_margin, latency_ratio=settings.latency_ratio
+    )
+
+
+def _current(home: Home) -> str:
+    try:
+        return Builds(home.data).current()
+    except (NotBuiltError, StoreError):
+        return ""
+
+
+def _folder_problems(store: TableStore, folder: Mapping[str, Any]) -> list[str]:
+    """Judge the very files the manifest names: the present ones may be newer by now."""
+    artifacts = folder["artifacts"]
+
+    def read(name: str, columns: list[str]) -> pa.Table:
+        return read_parquet(store.root / artifacts[name]["files"]["table"], columns)
+
+    return folder_problems(
+        folder["path"],
+        read("files", ["path", "is_note", "status"]),
+        read("notes", ["version_id", "note_id", "is_current"]),
+        read("chunks", ["version_id", "text_id"]),
+        artifacts["keyword_index"]["rows"],
+    )
