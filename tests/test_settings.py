@@ -23,6 +23,7 @@ def test_the_committed_settings_are_the_defaults_for_the_sample_vault():
     template = tomllib.loads(default_text("kb.toml"))
 
     assert ours.pop("vault") == {**template.pop("vault"), "path": "data/sample_vault"}
+    assert [rule["path"] for rule in ours.pop("folders")] == ["Harbour Glass", "Private"]
     assert ours == template
     assert (ROOT / "dagster.yaml").read_text() == default_text("dagster.yaml")
 
