@@ -12,7 +12,7 @@ from typing import Any
 from eval_assets.judge import Judge
 from eval_assets.metrics import mean
 from eval_assets.questions import Posed, question_files, read_sets
-from eval_assets.report import percentile
+from eval_assets.report import headline, percentile
 from eval_assets.scoring import VERSION, Row, Scores, median_ratio, needs_view
 from kb_assets.build.publish import baseline
 from kb_assets.embeddings.run import open_for
@@ -62,10 +62,11 @@ def evaluate(home: Home) -> Evaluated:
     held = builds.scores(build)
     stamp = _stamp(home, posed)
     if held.get("stamp") == stamp:
-        return _evaluated(build, Scores.from_json(held["scores"]), stamp, is_cached=True)
+        return _evaluated(home, build, Scores.from_json(held["scores"]), stamp, is_cached=True)
     judge = Judge.open(home, build)
-    scores = judge.score(posed, home.settings.evaluation.variants)
-    done = _evaluated(build, scores, stamp)
+    # The plainest first: the sign tests then say what each adds to those before it.
+    scores = judge.score(posed, list(reversed(home.settings.evaluation.variants)))
+    done = _evaluated(home, build, scores, stamp)
     judged = _for_gate(home, judge, done, posed)
     with home.leases.hold("build"):
         builds.write_scores(build, {"stamp": stamp, "scores": scores.to_json()})
@@ -118,8 +119,11 @@ def _stamp(home: Home, posed: Sequence[Posed]) -> str:
     return json_hash([VERSION, list(home.settings.evaluation.variants), keys, profile])
 
 
-def _evaluated(build: str, scores: Scores, stamp: str, *, is_cached: bool = False) -> Evaluated:
-    variant = next(iter(scores.rows), "")
+def _evaluated(
+    home: Home, build: str, scores: Scores, stamp: str, *, is_cached: bool = False
+) -> Evaluated:
+    wanted = home.settings.evaluation.variants
+    variant = next((name for name in wanted if scores.rows.get(name)), "")
     values = figures(scores.rows[variant]) if variant else {}
     why_not = "" if variant else "; ".join(scores.problems.values()) or "no question can be asked"
     return Evaluated(build, why_not, is_cached, scores, variant, stamp, values)
@@ -138,7 +142,13 @@ def _for_gate(
     }
     ratio = _latency_ratio(home, judge, done, posed)
     timed = {} if ratio is None else {"latency_ratio": round(ratio, 3)}
-    return {"variant": done.variant, "figures": done.figures, "questions": questions, **timed}
+    return {
+        "variant": done.variant,
+        "headline": headline(done.scores, done.variant),
+        "figures": done.figures,
+        "questions": questions,
+        **timed,
+    }
 
 
 def _latency_ratio(

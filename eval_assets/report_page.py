@@ -47,7 +47,7 @@ def folder_markdown(done: FolderScored) -> str:
             for name in names
         ),
         "",
-        _HOW_PLOTS,
+        "Earlier builds: *View all historical events* of this partition.",
     ]
     return "\n".join(lines)
 

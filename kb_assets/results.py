@@ -5,7 +5,9 @@ import dagster as dg
 from kb_assets.outcome import Outcome
 
 
-def stage_result(outcome: Outcome, **metadata: float | str) -> dg.MaterializeResult:
+def stage_result(
+    outcome: Outcome, **metadata: float | str | dg.MetadataValue
+) -> dg.MaterializeResult:
     """Wrap what a stage made. Keys are equal on every run, so that the page plots them."""
     return dg.MaterializeResult(
         metadata={

@@ -20,10 +20,10 @@ class Summary:
     errors: list[dict[str, str]] = field(default_factory=list)
     note: str = ""
     pinned: str = ""  # the build that answers because the user said so
-    headline: str = ""  # the scores in one line
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as `kb build --json` prints it."""
+        scored = self.report.get("evaluation") or {}
         report = {key: int(v) for key, v in self.report.items() if isinstance(v, int | float)}
         return {
             "build": self.build,
@@ -37,7 +37,8 @@ class Summary:
             "skipped": self.files["skipped"],
             "failed": self.files["failed"],
             **report,
-            "scores": (self.report.get("evaluation") or {}).get("figures", {}),
+            "scores": scored.get("figures", {}),
+            "headline": scored.get("headline", ""),
             "pinned": self.pinned,
             "first_words_seconds": self.first_words_seconds,
             "words_seconds": self.words_seconds,

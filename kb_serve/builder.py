@@ -14,6 +14,7 @@ import dagster as dg
 from eval_assets.evaluation import is_fresh as evaluation_is_fresh
 from eval_assets.folder_scores import folders_to_score
 from kb_assets.build.publish import pinned
+from kb_assets.build.run import was_refused
 from kb_assets.choices import read_choices
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
 from kb_assets.embeddings.run import is_lagging, open_for
@@ -135,7 +136,8 @@ class Builder:
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()
-        if not self._is_published():
+        # What was kept back a moment ago would be kept back again.
+        if not self._is_published() and not was_refused(self._home):
             self._job(instance, PUBLISH)
 
     def _scores(self, instance: dg.DagsterInstance) -> None:

@@ -24,6 +24,7 @@ def main() -> int:
     if built.returncode:
         return built.returncode
     _ask(root)
+    _scores(root)
     _what_next()
     return 0
 
@@ -40,11 +41,21 @@ def _ask(root: Path) -> None:
             click.echo(f"  {row['date'] or 'undated'}  {row['note']}")
 
 
+def _scores(root: Path) -> None:
+    from resources.builds import Builds
+
+    builds = Builds(root / "data")
+    scored = builds.report(builds.current()).get("evaluation")
+    if scored:
+        click.echo(f"\nScores: {scored['headline']}.")
+
+
 def _what_next() -> None:
     kb = Path(sys.executable).with_name("kb")
     command = kb.relative_to(Path.cwd()) if kb.is_relative_to(Path.cwd()) else kb
     click.echo("\nNext:")
     click.echo(f'  {command} search "why did we stop buying bricks from Wexcombe"')
+    click.echo(f"  {command} eval                            how good the answers are, by category")
     click.echo("  make ui                                  the build's page, on 127.0.0.1:3000")
     click.echo(f"  {command} init ~/Notes --home ~/knowledge     the same for your own notes")
     click.echo("  README.md                                what else there is")

@@ -35,4 +35,10 @@ def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
 def published(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """The build that answers questions; it moves on only when the new one passes its checks."""
     outcome, verdict = run_published(bench.home)
-    return stage_result(outcome, build=outcome.hash, why_not=verdict.why_not or "none")
+    return stage_result(
+        outcome,
+        what_now=dg.MetadataValue.md(verdict.what_now),
+        build=outcome.hash,
+        answers=verdict.answers,
+        why_not=verdict.why_not or "none",
+    )

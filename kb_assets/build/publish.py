@@ -33,6 +33,7 @@ class Verdict:
     is_moved: bool = False
     problems: tuple[str, ...] = ()
     pinned: str = ""  # the build that answers instead because the user said so
+    answers: str = ""  # the build that answers now
 
     @property
     def why_not(self) -> str:
@@ -40,6 +41,24 @@ class Verdict:
         if self.pinned and self.pinned != self.build:
             return f"build {self.pinned[:12]} is pinned; `kb publish --unpin` ends that"
         return "; ".join(self.problems)
+
+    @property
+    def what_now(self) -> str:
+        """Say in Markdown which build answers, why not the new one, and what to do."""
+        if not self.why_not:
+            return f"Build `{self.build[:12]}` answers."
+        lines = [
+            f"Build `{self.build[:12]}` does not answer: {self.why_not}.",
+            f"Build `{self.answers[:12]}` goes on answering." if self.answers else "",
+        ]
+        if self.problems and self.answers:
+            lines += [
+                f"- See what moved: `kb eval --build {self.build[:12]} --against "
+                f"{self.answers[:12]}`",
+                "- Mend the cause and build again: `kb build`",
+                "- Or let it answer as it is: `kb publish --accept`",
+            ]
+        return "\n".join(lines)
 
 
 def run_published(home: Home) -> tuple[Outcome, Verdict]:
@@ -57,6 +76,12 @@ def is_judged(home: Home, name: str) -> bool:
     if last.get("build") != name or last.get("problems") or last.get("pinned") != pinned(home):
         return False
     return bool(pinned(home)) or _current(home) == name
+
+
+def is_refused(home: Home, name: str) -> bool:
+    """Tell whether this build was judged and kept back."""
+    last = home.record(_LAST)
+    return last.get("build") == name and bool(last.get("problems"))
 
 
 def pinned(home: Home) -> str:
@@ -110,7 +135,7 @@ def _publish(home: Home, name: str) -> Verdict:
     home.write_record(_LAST, {"build": name, "problems": problems, "pinned": kept})
     if not problems and not kept and builds.report(name).get("evaluation"):
         home.write_record(_BASELINE, {"build": name})
-    return Verdict(name, is_moved, tuple(problems), kept)
+    return Verdict(name, is_moved, tuple(problems), kept, _current(home))
 
 
 def _go_back(home: Home, builds: Builds) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
-from kb_assets.build.publish import is_judged
+from kb_assets.build.publish import is_judged, is_refused
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
 from kb_core.errors import EmbedderError, EmbedderMissingError, NotBuiltError, StoreError
@@ -42,6 +42,12 @@ def is_fresh(home: Home) -> bool:
         return False
     name = json_hash(_manifest(home))
     return home.record("last-build").get("build") == name and is_judged(home, name)
+
+
+def was_refused(home: Home) -> bool:
+    """Tell whether what is stored now was put together, judged, and kept back."""
+    name = json_hash(_manifest(home))
+    return home.record("last-build").get("build") == name and is_refused(home, name)
 
 
 def _manifest(home: Home) -> dict[str, Any]:

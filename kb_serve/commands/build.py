@@ -87,17 +87,36 @@ def _say_nothing(_text: str) -> None:
 
 
 def _show(values: dict) -> None:
+    click.echo(_what_happened(values))
+    if values["pinned"]:
+        click.echo(f"Build {values['pinned'][:12]} is pinned; `kb publish --unpin` ends that.")
+    if values["headline"]:
+        click.echo(f"Scores: {values['headline']}.")
+    _show_what_is_left(values)
+    for error in values["errors"]:
+        click.echo(f"Failed: {error['folder'] or 'publishing'}: {error['message']}")
+
+
+def _what_happened(values: dict) -> str:
     embedded = counted(values["embedded"], "passage")
     took = duration(values["seconds"])
     if values["changed"]:
-        click.echo(
+        return (
             f"Published build {values['build'][:12]} in {took}: "
             f"{counted(values.get('notes', 0), 'note')}, "
             f"{counted(values.get('chunks', 0), 'passage of text', 'passages of text')}, "
             f"{embedded} embedded."
         )
-    else:
-        click.echo(f"Nothing changed ({took}); {embedded} embedded.")
+    if values["new_versions"] or values["gone"] or values["embedded"]:
+        return (
+            f"Build {values['build'][:12]} goes on answering ({took}): "
+            f"{counted(values['new_versions'], 'new version')}, {values['gone']} gone, "
+            f"{embedded} embedded."
+        )
+    return f"Nothing changed ({took}); {embedded} embedded."
+
+
+def _show_what_is_left(values: dict) -> None:
     pending = values.get("texts_without_vectors", 0)
     if pending:
         complete, folders = values["folders_with_vectors"], values["folders_with_texts"]
@@ -112,5 +131,3 @@ def _show(values: dict) -> None:
             f"Not read: {counted(values['skipped'], 'file')} skipped, {values['failed']} failed;"
             " `kb check` lists them."
         )
-    for error in values["errors"]:
-        click.echo(f"Failed: {error['folder'] or 'publishing'}: {error['message']}")
