@@ -97,7 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         size = int(self.headers.get("Content-Length", 0))
-        self._answer(json.loads(self.rfile.read(size)))
+        body = self.rfile.read(size)
+        if len(body) < size:  # the client was killed while it wrote
+            self.close_connection = True
+            return
+        self._answer(json.loads(body))
 
     def _answer(self, body: Any) -> None:
         if self.scenario.is_gone:
