@@ -20,7 +20,10 @@ from kb_assets.workbench import Workbench
     automation_condition=WHEN_CONTENT_CHANGED,
 )
 def eval_report(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
-    """How well the new build answers the questions you gave; switch to Plots for its history."""
+    """How well the new build answers the questions you gave; switch to Plots for its history.
+
+    Next: `published` follows by itself. Without questions yet: `kb questions suggest`.
+    """
     done = evaluate(bench.home)
     return dg.MaterializeResult(
         metadata={
@@ -45,13 +48,17 @@ def eval_report(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
 def eval_scores(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """How well one folder's questions are answered: asked in the folder, and in the whole vault."""
+    """How well one folder's questions are answered: asked in the folder, and in the whole vault.
+
+    Next: nothing, `kb build` scores the folders that moved. The [board](/board) draws them all.
+    """
     done = score_folder(bench.home, context.partition_key)
     return dg.MaterializeResult(
         metadata={
             **done.figures,
             "report": dg.MetadataValue.md(folder_markdown(done)),
             "build": done.build,
+            "variant": done.variant or "none",
             "why_not": done.why_not or "none",
         },
         data_version=dg.DataVersion(done.stamp),

@@ -59,19 +59,23 @@ def evaluate(home: Home) -> Evaluated:
     posed, why_not = _posed(home, builds, build)
     if why_not:
         return Evaluated(build, why_not)
-    held = builds.scores(build)
     stamp = _stamp(home, posed)
-    if held.get("stamp") == stamp:
-        return _evaluated(home, build, Scores.from_json(held["scores"]), stamp, is_cached=True)
+    held = _held(builds, build, stamp)
+    if held:
+        return _evaluated(home, build, held, stamp, is_cached=True)
     judge = Judge.open(home, build)
     # The plainest first: the sign tests then say what each adds to those before it.
     scores = judge.score(posed, list(reversed(home.settings.evaluation.variants)))
     done = _evaluated(home, build, scores, stamp)
     judged = _for_gate(home, judge, done, posed)
     with home.leases.hold("build"):
-        builds.write_scores(build, {"stamp": stamp, "scores": scores.to_json()})
+        if _held(builds, build, stamp):  # another process was as quick: one row in the history
+            return done
+        kept = "" if may_pass(judge, scores) else stamp
+        builds.write_scores(build, {"stamp": kept, "scores": scores.to_json()})
         builds.write_report(build, {**builds.report(build), "evaluation": judged})
-        Evaluations(home.data / "history").append(_history_row(done, len(posed)))
+        if done.variant:
+            Evaluations(home.data / "history").append(_history_row(done, len(posed)))
     return done
 
 
@@ -83,7 +87,22 @@ def is_fresh(home: Home) -> bool:
         posed, why_not = _posed(home, builds, build)
     except StoreError:
         return False
-    return bool(why_not) or builds.scores(build).get("stamp") == _stamp(home, posed)
+    return bool(why_not) or _held(builds, build, _stamp(home, posed)) is not None
+
+
+def may_pass(judge: Judge, scores: Scores, partition: str | None = None) -> bool:
+    """Tell whether a variant was not asked for a reason that may be gone in an hour.
+
+    An embedder that opens, made vectors of what was asked (a folder, or anything), and then gives
+    no answer: the next build asks again.
+    """
+    embedder = open_for(judge.home)[0] if scores.problems else None
+    made = {
+        folder.vector_profile
+        for folder in judge.engine.build.folders
+        if partition in (None, folder.partition)
+    }
+    return embedder is not None and embedder.profile.key() in made
 
 
 def figures(rows: Sequence[Row]) -> dict[str, float]:
@@ -102,6 +121,8 @@ def _posed(home: Home, builds: Builds, build: str) -> tuple[list[Posed], str]:
     """Return the questions for a build, or why it is not scored."""
     if not home.settings.evaluation.during_build:
         return [], "scoring is switched off (`evaluation.during_build` in kb.toml)"
+    if not build:
+        return [], "there is no build yet"
     if not builds.report(build).get("is_complete"):
         return [], "parts of it are pending; complete builds are scored"
     try:
@@ -117,6 +138,13 @@ def _stamp(home: Home, posed: Sequence[Posed]) -> str:
     profile = embedder.profile.key() if embedder else ""
     keys = [each.question.key() for each in posed]
     return json_hash([VERSION, list(home.settings.evaluation.variants), keys, profile])
+
+
+def _held(builds: Builds, build: str, stamp: str) -> Scores | None:
+    """Return what a build scored under this stamp, if its report has its part of that too."""
+    held = builds.scores(build)
+    is_whole = held.get("stamp") == stamp and "evaluation" in builds.report(build)
+    return Scores.from_json(held["scores"]) if is_whole else None
 
 
 def _evaluated(

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_assets.evaluation import NO_QUESTIONS, figures
+from eval_assets.evaluation import NO_QUESTIONS, figures, may_pass
 from eval_assets.judge import Judge
 from eval_assets.questions import Posed, question_files, read_sets
 from eval_assets.scoring import VERSION, Row, needs_view
 from eval_assets.variants import BASELINE
+from kb_core.errors import NotBuiltError
 from kb_core.folder_names import shown_path
 from kb_core.ids import json_hash, partition_key
 from resources.builds import Builds
@@ -21,6 +22,8 @@ from resources.evaluations import Evaluations
 from resources.home import Home
 
 _RECORD = "folder-scores"
+_NO_OWN = f"no question is answered by this folder alone; or {NO_QUESTIONS}"
+_NOT_ASKED = "its questions ask about notes that are gone, or no variant can be asked in a folder"
 _SIDES = ("inside", "whole")
 # Five measures and n on both sides: as many keys as the page plots well.
 _SHOWN = ("recall_at_10", "all_gold_at_8", "mrr", "fact_recall_at_8k", "latency_ms_p50")
@@ -35,30 +38,33 @@ class FolderScored:
     stamp: str = ""
     why_not: str = ""
     is_cached: bool = False
+    variant: str = ""  # what was asked: the first that can be asked within a folder
     figures: Mapping[str, float] = field(default_factory=dict)
 
 
 def score_folder(home: Home, partition: str) -> FolderScored:
-    """Score a folder of the last build, unless it has no questions or lacks vectors."""
+    """Score a folder of the last build, unless it has no questions or lacks vectors.
+
+    Raises NotBuiltError before the first build, SettingsError for a broken question file.
+    """
     folder = home.folders().get(partition, partition)
     build = home.record("last-build").get("build", "")
+    if not build:
+        raise NotBuiltError("There is no build yet. Run `kb build` first.")
     posed = folder_questions(home, partition)
-    stamp = _stamp(home, partition, posed)
-    why_not = _why_not(home, build, posed)
+    stamp = _stamp(home, Builds(home.data).read(build), partition, posed)
+    why_not = _why_not(home, build) or ("" if posed else _NO_OWN)
     if why_not:
         return FolderScored(folder, build, stamp, why_not)
     held = home.record(_RECORD).get(partition, {})
     if held.get("stamp") == stamp:
-        return FolderScored(folder, held["build"], stamp, is_cached=True, figures=held["figures"])
-    values = _ask(home, build, folder, posed)
-    if not values:
-        return FolderScored(folder, build, stamp, "no variant can be asked within a folder")
+        return _scored(folder, stamp, held, is_cached=True)
+    found = _ask(home, build, partition, stamp, posed)
     with home.leases.hold("build"):
-        record = home.record(_RECORD)
-        record[partition] = {"stamp": stamp, "build": build, "figures": values}
-        home.write_record(_RECORD, record)
-        Evaluations(home.data / "history").append(_history_row(partition, build, values))
-    return FolderScored(folder, build, stamp, figures=values)
+        home.write_record(_RECORD, {**home.record(_RECORD), partition: found})
+        if found["figures"]:
+            Evaluations(home.data / "history").append(_history_row(partition, found))
+    return _scored(folder, stamp, found)
 
 
 def folders_to_score(home: Home) -> list[str]:
@@ -67,13 +73,15 @@ def folders_to_score(home: Home) -> list[str]:
     Raises SettingsError for a broken question file.
     """
     build = home.record("last-build").get("build", "")
-    record = home.record(_RECORD)
     by_folder = _by_partition(home, read_sets(question_files(home.data)))
+    if not by_folder or _why_not(home, build):
+        return []
+    record, manifest = home.record(_RECORD), Builds(home.data).read(build)
     return [
         partition
         for partition in sorted(set(by_folder) & set(home.folders()))
-        if not _why_not(home, build, by_folder[partition])
-        and record.get(partition, {}).get("stamp") != _stamp(home, partition, by_folder[partition])
+        if record.get(partition, {}).get("stamp")
+        != _stamp(home, manifest, partition, by_folder[partition])
     ]
 
 
@@ -92,33 +100,47 @@ def _by_partition(home: Home, posed: Sequence[Posed]) -> dict[str, list[Posed]]:
     return found
 
 
-def _why_not(home: Home, build: str, posed: Sequence[Posed]) -> str:
+def _why_not(home: Home, build: str) -> str:
     if not home.settings.evaluation.during_build:
         return "scoring is switched off (`evaluation.during_build` in kb.toml)"
     if not Builds(home.data).report(build).get("is_complete"):
         return "parts of the build are pending; complete builds are scored"
-    return "" if posed else f"no question is answered by this folder alone; or {NO_QUESTIONS}"
+    return ""
 
 
-def _stamp(home: Home, partition: str, posed: Sequence[Posed]) -> str:
-    build = home.record("last-build").get("build", "")
-    manifest = Builds(home.data).read(build)
+def _stamp(home: Home, manifest: Mapping[str, Any], partition: str, posed: Sequence[Posed]) -> str:
     content = manifest["folders"].get(partition, {}).get("fingerprint", "")
     keys = [each.question.key() for each in posed]
     return json_hash([VERSION, list(home.settings.evaluation.variants), keys, content])
 
 
-def _ask(home: Home, build: str, folder: str, posed: Sequence[Posed]) -> dict[str, float]:
-    """Return the first variant's figures, in the folder and in the whole vault."""
+def _scored(
+    folder: str, stamp: str, found: Mapping[str, Any], *, is_cached: bool = False
+) -> FolderScored:
+    values = found["figures"]
+    why_not = "" if values else _NOT_ASKED
+    return FolderScored(
+        folder, found["build"], stamp, why_not, is_cached, found.get("variant", ""), values
+    )
+
+
+def _ask(
+    home: Home, build: str, partition: str, stamp: str, posed: Sequence[Posed]
+) -> dict[str, Any]:
+    """Return what is kept of a scoring: the first variant that can be asked, and its figures."""
     judge = Judge.open(home, build)
+    folder = shown_path(home.folders().get(partition, partition))
+    kept = {"stamp": stamp, "build": build, "variant": "", "figures": {}}
     for name in home.settings.evaluation.variants:
         if name == BASELINE:
             continue
-        inside = judge.score(posed, [name], [shown_path(folder)]).rows.get(name)
-        whole = judge.score(posed, [name]).rows.get(name)
-        if inside and whole:
-            return _both(inside, whole)
-    return {}
+        inside = judge.score(posed, [name], [folder])
+        whole = judge.score(posed, [name])
+        if may_pass(judge, inside, partition) or may_pass(judge, whole):
+            kept["stamp"] = ""  # it is asked again with the next build
+        if name in inside.rows and name in whole.rows:
+            return kept | {"variant": name, "figures": _both(inside.rows[name], whole.rows[name])}
+    return kept
 
 
 def _both(inside: Sequence[Row], whole: Sequence[Row]) -> dict[str, float]:
@@ -131,10 +153,11 @@ def _both(inside: Sequence[Row], whole: Sequence[Row]) -> dict[str, float]:
     return {"questions": sides[0]["questions"], **values}
 
 
-def _history_row(partition: str, build: str, values: Mapping[str, float]) -> dict[str, Any]:
+def _history_row(partition: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "build": build,
+        "build": found["build"],
         "folder": partition,
-        "figures": dict(values),
+        "variant": found["variant"],
+        "figures": dict(found["figures"]),
     }

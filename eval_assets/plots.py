@@ -1,6 +1,8 @@
 """Draw a sweep or a home's evaluation history into one file. Equal input draws equal bytes."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from resources.atomic_files import write_atomically
 _ENDINGS = (".svg", ".png")
 _INK = ("#1b1b1b", "#b3261e", "#6b6b6b", "#2f5d8a", "#9a9a9a")
 _MARKS = ("o", "s", "^", "D", "v")
+_MOST_TICKS = 16  # more labels side by side run into each other
 
 Lines = Mapping[str, Sequence[float | None]]  # name -> one value for each tick
 
@@ -25,8 +28,7 @@ def check_ending(path: Path) -> None:
 def draw(path: Path, title: str, across: str, ticks: Sequence[str], lines: Lines) -> None:
     """Draw lines from 0 to 1 over labelled ticks. A value of None leaves a gap."""
     check_ending(path)
-    # matplotlib keeps a list of fonts; it must not write into the user's folders for that.
-    os.environ.setdefault("MPLCONFIGDIR", tempfile.mkdtemp(prefix="kb-fonts-"))
+    _keep_fonts_elsewhere()
     from matplotlib import rc_context  # 0.5 s, and only plots need it
     from matplotlib.figure import Figure
 
@@ -37,10 +39,22 @@ def draw(path: Path, title: str, across: str, ticks: Sequence[str], lines: Lines
         for at, (name, values) in enumerate(lines.items()):
             _line(axes, at, name, values)
         axes.set(title=title, xlabel=across, ylim=(0, 1.02))
-        axes.set_xticks(range(len(ticks)), ticks)
+        shown = range(0, len(ticks), 1 + len(ticks) // _MOST_TICKS)
+        axes.set_xticks(shown, [ticks[at] for at in shown])
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.6)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         _save(figure, path)
+
+
+def _keep_fonts_elsewhere() -> None:
+    """Let matplotlib keep its list of fonts in a folder that goes with this process.
+
+    It must not write into the user's own folders for that.
+    """
+    if "MPLCONFIGDIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="kb-fonts-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["MPLCONFIGDIR"] = folder
 
 
 def _line(axes: Any, at: int, name: str, values: Sequence[float | None]) -> None:

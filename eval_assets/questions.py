@@ -5,13 +5,15 @@ A file is JSON lines, one question each. The home's own questions are the files 
 """
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from eval_assets.metrics import Judgement
 from kb_core.errors import SettingsError
@@ -21,7 +23,9 @@ EVAL_FOLDER = "eval"  # below a home's data
 OWN_FILE = "questions.jsonl"  # what the user kept of the suggestions
 POLICY_FILE = "policy.jsonl"
 
-Note = Annotated[str, Field(min_length=1)]  # path inside the vault, NFC
+# A path inside the vault, spelled as notes are known by: one that was copied out of the macOS
+# Finder is decomposed, and would be a note that no build has.
+Note = Annotated[str, Field(min_length=1), AfterValidator(partial(unicodedata.normalize, "NFC"))]
 
 
 class Fact(BaseModel):
@@ -122,8 +126,15 @@ def read_questions(file: Path) -> list[Question]:
 
 
 def question_files(data: Path) -> list[Path]:
-    """Return the question files of a home's data folder, by name; the policy set is none."""
-    return sorted(path for path in (data / EVAL_FOLDER).glob("*.jsonl") if path.name != POLICY_FILE)
+    """Return the question files of a home's data folder, by name.
+
+    The policy set is none, nor are hidden files: file managers leave some beside what they copy.
+    """
+    return sorted(
+        path
+        for path in (data / EVAL_FOLDER).glob("*.jsonl")
+        if path.name != POLICY_FILE and not path.name.startswith(".")
+    )
 
 
 def questions_text(questions: Sequence[Question]) -> str:

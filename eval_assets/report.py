@@ -3,6 +3,7 @@
 Measures come first and times last, so that two runs over equal input differ in the last columns.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -42,6 +43,7 @@ _IN_CATEGORY = (
 # Shown where anything gives the signal: the others tell of every variant.
 _OPTIONAL = ("refused", "false_refusals", "asked_back", "leaks")
 _NO_VALUE = "–"
+_EQUAL = 1e-9  # what is nearer than this differs by rounding alone
 
 Rows = Sequence[Row]
 
@@ -56,10 +58,9 @@ class Table:
 
     def markdown(self) -> str:
         """Return it as Markdown, numbers to the right."""
-        head = "| " + " | ".join(self.columns) + " |"
         rule = "|" + "|".join("---" if at == 0 else "---:" for at in range(len(self.columns))) + "|"
-        lines = ["| " + " | ".join(row) + " |" for row in self.rows]
-        return "\n".join([f"**{self.title}**", "", head, rule, *lines, ""])
+        lines = [_markdown_row(row) for row in self.rows]
+        return "\n".join([f"**{self.title}**", "", _markdown_row(self.columns), rule, *lines, ""])
 
 
 def tables(scores: Scores) -> list[Table]:
@@ -144,7 +145,7 @@ def moved(before: Rows, after: Rows, essential: Mapping[str, Iterable[str]]) -> 
         if row.id in old and old[row.id].key == row.key and row.is_scored
     ]
     return sorted(
-        (each for each in found if abs(each.difference) > 1e-9),
+        (each for each in found if abs(each.difference) > _EQUAL),
         key=lambda each: (each.difference, each.id),
     )
 
@@ -178,11 +179,20 @@ def headline(scores: Scores, variant: str) -> str:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value below which this share of them lies (nearest rank); 0 for none."""
+    """Return the smallest value that this share of them do not exceed; 0 for none.
+
+    It is the percentile by nearest rank: rank ceil(share * n), from 1.
+    """
     if not values:
         return 0.0
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    rank = math.ceil(share * len(values) - _EQUAL)  # 0.95 * 20 must not become 20
+    return sorted(values)[max(rank, 1) - 1]
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    # A language is whatever its question file says; it must not open another cell or line.
+    plain = (" ".join(cell.replace("|", "\\|").split()) for cell in cells)
+    return "| " + " | ".join(plain) + " |"
 
 
 _GROUP_COLUMNS = ("n", *_IN_CATEGORY, "p50 ms", "p95 ms")

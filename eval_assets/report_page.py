@@ -38,7 +38,8 @@ def folder_markdown(done: FolderScored) -> str:
         return f"Not scored: {done.why_not}."
     names = dict.fromkeys(name.rsplit("_", 1)[0] for name in done.figures if name != "questions")
     lines = [
-        f"{done.figures['questions']:.0f} questions that this folder answers alone.",
+        f"{done.figures['questions']:.0f} questions that this folder answers alone, "
+        f"asked of {done.variant}.",
         "",
         "| measure | asked in the folder | asked in the whole vault |",
         "|---|---:|---:|",

@@ -85,8 +85,10 @@ class Scores:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Scores":
-        """Return the scores that `to_json` wrote."""
+    def from_json(cls, values: Mapping[str, Any]) -> "Scores | None":
+        """Return the scores that `to_json` wrote; None for another version's."""
+        if values.get("version") != VERSION:
+            return None
         return cls(
             rows={
                 name: [Row.from_json(row) for row in rows] for name, rows in values["rows"].items()
@@ -110,21 +112,20 @@ def score(
 
     `present` are the notes of the build. A question whose essential notes are gone is not asked,
     nor is one that needs a principal or an instant. A variant that cannot do what its name says
-    (vectors without an embedder) has no rows, and the reason stands in `problems`.
+    for each of them (vectors without an embedder) has no rows; `problems` says why.
     """
+    there = frozenset(present)
     asked = [each for each in posed if not needs_view(each.question)]
-    broken = [each for each in asked if not set(each.question.essential) <= set(present)]
-    whole = [each for each in asked if each not in broken]
+    whole = [each for each in asked if there.issuperset(each.question.essential)]
+    broken = [each for each in asked if not there.issuperset(each.question.essential)]
     rows: dict[str, list[Row]] = {}
     problems: dict[str, str] = {}
-    for variant in variants:
-        if not whole:
-            break
-        first = variant.ask(whole[0].question.question, folders)  # loads models and files
-        if first.problem:
-            problems[variant.name] = first.problem
-            continue
-        rows[variant.name] = [_row(each, variant, count_tokens, folders) for each in whole]
+    for variant in variants if whole else ():
+        found, problem = _rows(whole, variant, count_tokens, folders)
+        if problem:
+            problems[variant.name] = problem
+        else:
+            rows[variant.name] = found
     return Scores(
         rows,
         questions=len(posed),
@@ -141,30 +142,51 @@ def needs_view(question: Question) -> bool:
 
 def median_ratio(
     variant: Variant, other: Variant, questions: Sequence[Question], *, rounds: int = TRIALS
-) -> float:
+) -> float | None:
     """Return how many times as long one variant takes as the other, at the median.
 
-    They are asked in turn, so that whatever else the machine does slows both.
+    They are asked in turn, so that whatever else the machine does slows both. None without
+    questions, and where one of them cannot do what its name says: going by words alone takes a
+    fraction of the time, and would make the other look slow.
     """
-    times: dict[Variant, list[float]] = {variant: [], other: []}
-    for each in (variant, other):
-        each.ask(questions[0].question)
+    pair = (variant, other)
+    if not questions or any(each.ask(questions[0].question).problem for each in pair):
+        return None
+    times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for question in questions:
-            for each in (variant, other):
+            for each, taken in zip(pair, times, strict=True):
                 start = time.perf_counter()
                 each.ask(question.question)
-                times[each].append(time.perf_counter() - start)
-    mine, theirs = (sorted(times[each])[len(times[each]) // 2] for each in (variant, other))
+                taken.append(time.perf_counter() - start)
+    mine, theirs = (sorted(taken)[len(taken) // 2] for taken in times)
     return mine / theirs
 
 
-def _row(
-    posed: Posed, variant: Variant, count_tokens: CountTokens, folders: Sequence[str] | None
-) -> Row:
-    question = posed.question
+def _rows(
+    posed: Sequence[Posed],
+    variant: Variant,
+    count_tokens: CountTokens,
+    folders: Sequence[str] | None,
+) -> tuple[list[Row], str]:
+    """Return the rows of a variant, or why it cannot do what its name says.
+
+    Every answer is looked at: an embedder may give out half-way, and words would pass for it.
+    """
+    variant.ask(posed[0].question.question, folders)  # loads models and files, outside the times
     trials = TRIALS if variant.is_random else 1
-    asked = [variant.ask(question.question, folders) for _ in range(trials)]
+    rows = []
+    for each in posed:
+        asked = [variant.ask(each.question.question, folders) for _ in range(trials)]
+        problem = next((one.problem for one in asked if one.problem), "")
+        if problem:
+            return [], problem
+        rows.append(_row(each, asked, count_tokens))
+    return rows, ""
+
+
+def _row(posed: Posed, asked: Sequence[Asked], count_tokens: CountTokens) -> Row:
+    question = posed.question
     measured = mean([_measured(question, each, count_tokens) for each in asked])
     return Row(
         id=question.id,

@@ -11,9 +11,11 @@ from eval_assets.report import COMPARED, Table, percentile
 from eval_assets.scoring import Row, Scores
 from eval_assets.significance import sign_test
 from kb_core.errors import SettingsError
+from kb_search.hybrid import DEFAULT_TUNING
 
 DEFAULTS = {"k": (10, 20, 40, 60, 90, 120), "cap": (1, 2, 3, 4, 6, 10)}
-_PRESENT = {"k": 60, "cap": 3}  # what a search does today, against which the others are compared
+# What a search does today, against which the others are compared.
+_PRESENT = {"k": DEFAULT_TUNING.k, "cap": DEFAULT_TUNING.chunks_per_note}
 PLOTTED = ("recall@10", "ndcg@10", "all_gold@8", "fact_recall@8k", "precision@8k")
 
 
@@ -78,6 +80,8 @@ class Sweep:
 
 
 def _compared(rows: Sequence[Row], present: Sequence[Row]) -> str:
+    if not present:  # it could not be asked, though another value could
+        return "–"
     pairs = [
         (mine.measures[COMPARED], other.measures[COMPARED])
         for mine, other in zip(rows, present, strict=True)

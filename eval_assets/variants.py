@@ -6,21 +6,24 @@ variant gives the same depth of notes and the full text of what it chose.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from eval_assets.metrics import Behaviour
-from eval_assets.reading import Passage
+from eval_assets.reading import BUDGET_TOKENS, Passage
+from kb_core.contracts import NOTES
 from kb_core.errors import SettingsError
 from kb_core.tokens import TokenCounter
 from kb_search.context import context_chunks
 from kb_search.engine import Engine
 from kb_search.hybrid import DEFAULT_TUNING, Tuning, check_variant
+from kb_search.vectors import largest
 from resources.builds import Builds
 from resources.tables import read_parquet
 
@@ -82,7 +85,10 @@ class EngineVariant:
 
 
 class Bm25sVariant:
-    """The bm25s package as it comes: its tokeniser, its stop words, its constants."""
+    """The bm25s package as it comes: its tokeniser, its stop words, its constants.
+
+    Only the cut is ours: the package leaves open which of several notes of one score it gives.
+    """
 
     name = BASELINE
     is_random = False
@@ -98,8 +104,11 @@ class Bm25sVariant:
     def _index(self) -> Any:
         import bm25s  # 0.3 s, and only this variant needs it
 
+        tokens = bm25s.tokenize(self._texts, show_progress=False)
+        if not tokens.vocab:  # the package indexes no vault without a word
+            return None
         index = bm25s.BM25()
-        index.index(self._tokens(self._texts), show_progress=False)
+        index.index(tokens, show_progress=False)
         return index
 
     def ask(self, question: str, folders: Sequence[str] | None = None) -> Asked:
@@ -108,24 +117,39 @@ class Bm25sVariant:
             raise SettingsError(f"{BASELINE} cannot be asked within folders.")
         index = self._index
         start = time.perf_counter()
-        places, scores = index.retrieve(
-            self._tokens(question), k=min(DEPTH, len(self._ids)), show_progress=False
-        )
+        found = _best(index, question) if index else []
         seconds = time.perf_counter() - start
-        found = [int(at) for at, score in zip(places[0], scores[0], strict=True) if score > 0]
         ranking = tuple(self._ids[at] for at in found)
-        return Asked(ranking, tuple(self._passage(at) for at in found), seconds)
+        return Asked(ranking, tuple(self._read(found)), seconds)
 
-    def _tokens(self, texts: str | list[str]) -> Any:
-        import bm25s
-
-        return bm25s.tokenize(texts, show_progress=False)
+    def _read(self, places: Sequence[int]) -> Iterator[Passage]:
+        """Yield whole notes until the budget is spent: counting the rest would take longest."""
+        room = BUDGET_TOKENS
+        for at in places:
+            if room <= 0:
+                return
+            passage = self._passage(at)
+            yield passage
+            room -= passage.tokens
 
     def _passage(self, at: int) -> Passage:
         if at not in self._passages:
             text = self._texts[at]
             self._passages[at] = Passage(self._ids[at], text, self._counter.count(text))
         return self._passages[at]
+
+
+def _best(index: Any, question: str) -> list[int]:
+    """Return the places of the best notes, equal ones in the order of their ids."""
+    import bm25s
+
+    (words,) = bm25s.tokenize(question, return_ids=False, show_progress=False)
+    if not words:
+        return []
+    scores = index.get_scores(words)
+    best = largest(scores, DEPTH)
+    best = best[np.lexsort((best, -scores[best]))][:DEPTH]
+    return [at for at in best.tolist() if scores[at] > 0]
 
 
 def parse(name: str) -> tuple[str, Tuning]:
@@ -163,7 +187,7 @@ def open_variants(
 def present_notes(data: Path, build: str) -> pa.Table:
     """Return id and text of a build's present notes, sorted by id."""
     folders = Builds(data).read(build)["folders"].values()
-    tables = []
+    tables = [NOTES.empty().select(["note_id", "text"])]
     for folder in folders:
         path = data / "store" / folder["artifacts"]["notes"]["files"]["table"]
         table = read_parquet(path, ["note_id", "text", "is_current"])

@@ -190,26 +190,29 @@ class DailyFormat:
         return _partial(found) if found else None
 
 
+# Names of any length in a row could be divided in more ways than anybody can wait for; so they
+# give nothing back, and a format of very many parts names no date.
+_NAME = r"[^\W\d_]++\.?"
+_MOST_TOKENS = 16
 # moment.js tokens, longest first. Those without a group are matched and not read.
 _TOKENS = {
     "YYYY": "(?P<y>[0-9]{4})",
     "YY": "(?P<yy>[0-9]{2})",
-    "MMMM": r"(?P<mon>[^\W\d_]+\.?)",
-    "MMM": r"(?P<mon3>[^\W\d_]+\.?)",
+    "MMMM": rf"(?P<mon>{_NAME})",
+    "MMM": rf"(?P<mon3>{_NAME})",
     "MM": "(?P<m>[0-9]{2})",
     "M": "(?P<m1>[0-9]{1,2})",
     "DDDD": "[0-9]{3}",
     "DD": "(?P<d>[0-9]{2})",
     "Do": r"(?P<do>[0-9]{1,2})(?:st|nd|rd|th|[.ºª]|er|e)?",
     "D": "(?P<d1>[0-9]{1,2})",
-    "dddd": r"[^\W\d_]+\.?",
-    "ddd": r"[^\W\d_]+\.?",
-    "dd": r"[^\W\d_]+\.?",
+    **dict.fromkeys(("dddd", "ddd", "dd"), _NAME),
     **dict.fromkeys(("gggg", "GGGG"), "[0-9]{4}"),
     **dict.fromkeys(("WW", "ww", "HH", "hh", "mm", "ss"), "[0-9]{2}"),
     **dict.fromkeys(("W", "w", "H", "h", "Q", "d", "E", "e"), "[0-9]{1,2}"),
     **dict.fromkeys(("A", "a"), "[ap]m"),
 }
+_NEVER = re.compile(r"(?!)")
 _GROUP_NAME = re.compile(r"P<(\w+)>")
 _FORMAT_PART = re.compile(r"\[(?P<literal>[^\]]*)\]|" + "|".join(_TOKENS) + "|.", re.DOTALL)
 
@@ -217,14 +220,17 @@ _FORMAT_PART = re.compile(r"\[(?P<literal>[^\]]*)\]|" + "|".join(_TOKENS) + "|."
 def compile_daily_format(fmt: str) -> DailyFormat:
     """Compile Obsidian's daily-note format (moment.js tokens, `[literal]`).
 
-    A format without a year names no date, and its `date_of` always gives None.
+    A format without a year, or of more than 16 tokens, names no date: its `date_of` gives None.
 
     >>> compile_daily_format("YYYY/MM/dddd Do MMMM").date_of("Log/2024/03/Thursday 14th March")
     '2024-03-14'
     """
+    found = list(_FORMAT_PART.finditer(fmt))
+    if sum(part[0] in _TOKENS for part in found) > _MOST_TOKENS:
+        return DailyFormat(_NEVER, 1)
     parts: list[str] = []
     seen: set[str] = set()
-    for part in _FORMAT_PART.finditer(fmt):
+    for part in found:
         token = part[0]
         if token in seen:  # YYYY/YYYY-MM-DD: the second year is the first one again
             group = _GROUP_NAME.search(_TOKENS[token])

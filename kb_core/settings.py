@@ -34,6 +34,11 @@ def _composed(path: str) -> str:
 InVault = Annotated[str, AfterValidator(_composed)]
 
 
+# A way of searching that is scored. Checked here: a slip would else end a build at its last step.
+_VARIANT = r"^(bm25s|(keyword|vector|hybrid)(:(k|cap)=[1-9]\d*)*)$"
+VariantName = Annotated[str, Field(pattern=_VARIANT)]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -108,7 +113,7 @@ class EvaluationSettings(_Section):
     """Which variants every build is scored with; the first of them is what `published` judges."""
 
     during_build: bool = True
-    variants: tuple[str, ...] = ("hybrid", "vector", "keyword", "bm25s")
+    variants: tuple[VariantName, ...] = ("hybrid", "vector", "keyword", "bm25s")
 
 
 class PublishSettings(_Section):

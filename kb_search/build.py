@@ -5,7 +5,7 @@ postings, vectors and texts are loaded when first asked for, so a question withi
 for that folder alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,18 +17,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from kb_core.contracts import CHUNKS
 from kb_core.errors import StoreError
 from kb_search.keyword import ARRAYS as KEYWORD_ARRAYS
 from kb_search.keyword import Postings
 from kb_search.vectors import ARRAYS as VECTOR_ARRAYS
 from kb_search.vectors import HeldBytes, Vectors
 from resources.builds import FORMAT, Builds
+from resources.content_names import named_problem
+from resources.tables import MADE_ANEW
 
 # What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
 _KEPT_GROUPS = 64  # unpacked row groups a folder keeps: some megabytes of text
 
 # What numpy raises for a file that is cut, empty, or has a header that is no header.
-_BAD_ARRAY = (OSError, ValueError, EOFError, SyntaxError, TokenError)
+_BAD_ARRAY = (
+    OSError, ValueError, EOFError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError,
+)  # fmt: skip
+# What pyarrow raises for a file whose foot or page heads were damaged: no checksum covers them.
+_BAD_TABLE = (OSError, pa.ArrowException, ValueError, KeyError, IndexError, MemoryError)
+# Arrays whose numbers are places in others: a wrong one is no slip in a score but a crash. They
+# are small beside the vectors, and hashing takes 50 ms a gigabyte.
+_CHECKED = (*KEYWORD_ARRAYS, "passage_starts", "scales")
 
 HELD_BYTES = 2**30
 
@@ -80,6 +90,8 @@ class Folder:
     def rows(self) -> Rows:
         """The chunk rows, numbered as the table holds them."""
         table = self._read(_RANKED).combine_chunks()
+        if table.num_rows != self._artifacts["chunks"]["rows"]:
+            raise _damaged(self._path("chunks", "table"), "not as many rows as its build says")
         texts = _column(table, "text_id").dictionary_encode()
         notes = _column(table, "note_id").dictionary_encode()
         return Rows(
@@ -99,7 +111,12 @@ class Folder:
     @cached_property
     def vectors(self) -> Vectors:
         """The folder's vectors."""
-        return Vectors(self._arrays("vectors", VECTOR_ARRAYS), self._budget)
+        arrays = self._arrays("vectors", VECTOR_ARRAYS)
+        starts, codes, _, vectors = (arrays[name] for name in VECTOR_ARRAYS)
+        is_laid_out = codes.shape == vectors.shape == (starts[-1], vectors.shape[-1])
+        if not is_laid_out or (codes.dtype, vectors.dtype) != (np.int8, np.float32):
+            raise _damaged(self._path("vectors", "codes"), "its head, or that of the vectors'")
+        return Vectors(arrays, self._budget)
 
     def shown(self, row: int) -> dict[str, Any]:
         """Return what is shown of one chunk row: the columns in SHOWN."""
@@ -119,36 +136,48 @@ class Folder:
             return pq.ParquetFile(
                 path, memory_map=True, page_checksum_verification=True, pre_buffer=False
             )
-        except (OSError, pa.ArrowInvalid) as problem:
-            raise _damaged(path, problem) from None
+        except _BAD_TABLE as problem:
+            raise _damaged(path, type(problem).__name__) from None
 
     @cached_property
     def _group_ends(self) -> list[int]:
         metadata = self._chunks.metadata
         sizes = [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
         ends: list[int] = np.cumsum(sizes).tolist()
+        if sum(sizes) != self._artifacts["chunks"]["rows"]:
+            raise _damaged(self._path("chunks", "table"), "not as many rows as its build says")
         return ends
 
     def _read(self, columns: list[str]) -> pa.Table:
-        try:
-            return self._chunks.read(columns=columns, use_threads=False)
-        except (OSError, pa.ArrowInvalid) as problem:
-            raise _damaged(self._path("chunks", "table"), problem) from None
+        return self._whole(lambda: self._chunks.read(columns=columns, use_threads=False), columns)
 
     def _group(self, group: int) -> pa.Table:
-        try:
+        def read() -> pa.Table:
             return self._chunks.read_row_group(group, columns=SHOWN, use_threads=False)
-        except (OSError, pa.ArrowInvalid) as problem:
-            raise _damaged(self._path("chunks", "table"), problem) from None
+
+        return self._whole(read, SHOWN)
+
+    def _whole(self, read: Callable[[], pa.Table], columns: Sequence[str]) -> pa.Table:
+        """Read columns of the chunks as their contract has them. Raises StoreError."""
+        path = self._path("chunks", "table")
+        try:
+            table = read().select(columns)
+        except _BAD_TABLE as problem:
+            raise _damaged(path, type(problem).__name__) from None
+        if any(table.schema.field(name).type != CHUNKS.schema.field(name).type for name in columns):
+            raise _damaged(path, "other types than its contract's")
+        return table
 
     def _arrays(self, artifact: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         paths = {name: self._path(artifact, name) for name in names}
         arrays = {}
         for name, path in paths.items():
+            if name in _CHECKED and named_problem(path):
+                raise _damaged(path, "its bytes are not its name's")
             try:
                 arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
             except _BAD_ARRAY as problem:
-                raise _damaged(path, problem) from None
+                raise _damaged(path, type(problem).__name__) from None
         return arrays
 
     def _path(self, artifact: str, name: str) -> Path:
@@ -208,8 +237,5 @@ def numbers(array: pa.Array, kind: type) -> np.ndarray:
     return values[array.offset : array.offset + len(array)]
 
 
-def _damaged(path: Path, problem: Exception) -> StoreError:
-    return StoreError(
-        f"{path} is damaged ({type(problem).__name__}). "
-        "Delete the file and run `kb build`: it is made anew from the vault."
-    )
+def _damaged(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path} is damaged ({problem}). {MADE_ANEW}")

@@ -99,6 +99,7 @@ class Builder:
         for number, partition in enumerate(partitions, start=1):
             name = self._name(partition)
             if self._has_fresh_words(partition):
+                self._keep_vectors(instance, partition)
                 continue
             counts = self._job(instance, WORDS, partition)
             self.summary.counts.update(counts)
@@ -163,7 +164,7 @@ class Builder:
             self.summary.errors.append(error)
 
     def _keep_vectors(self, instance: dg.DagsterInstance, partition: str) -> None:
-        """Bring the vectors of an edited folder along, so that publishing does not lose them.
+        """Bring the vectors of a folder along that lag behind, so that publishing keeps them.
 
         New passages are embedded here only while that takes a few seconds.
         """

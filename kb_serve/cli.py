@@ -17,7 +17,16 @@ from kb_serve.output import emit, say
 
 # Everyday commands first; `kb --help` shows them in this order.
 EVERYDAY = ("init", "doctor", "build", "search", "eval", "questions", "check", "ui")
-UPKEEP = ("refresh", "publish", "folders", "approve-deletions")
+UPKEEP = (
+    "refresh",
+    "publish",
+    "folders",
+    "approve-deletions",
+    "verify",
+    "gc",
+    "backup",
+    "restore",
+)
 
 
 _DAMAGED_DATABASE = (

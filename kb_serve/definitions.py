@@ -4,12 +4,22 @@ Loading it opens no connection and needs no secret. The home is the working dire
 """
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
 
 from eval_assets.assets import eval_report, eval_scores
 from kb_assets.build.asset import build, published
+from kb_assets.checks import (
+    CHECKS,
+    answers_check,
+    contracts_check,
+    files_check,
+    freshness_check,
+    values_check,
+    vectors_check,
+)
 from kb_assets.chunks.asset import chunks
 from kb_assets.embeddings.asset import embeddings
 from kb_assets.keyword_index.asset import keyword_index
@@ -25,6 +35,7 @@ VECTORS = "vectors"
 VAULT = "vault"
 PUBLISH = "publish"
 SCORES = "scores"
+VALUES = "values"
 
 
 def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
@@ -43,25 +54,32 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             eval_scores,
             published,
         ],
+        asset_checks=CHECKS,
         jobs=[
             dg.define_asset_job(
                 WORDS,
-                selection=[placeholders, notes, chunks, keyword_index],
+                selection=_with_checks(
+                    [placeholders, notes, chunks, keyword_index], files_check, contracts_check
+                ),
                 description="Read one folder of the vault and make its words searchable.",
             ),
             dg.define_asset_job(
                 VECTORS,
-                selection=[embeddings],
+                selection=_with_checks([embeddings], vectors_check),
                 description="Make the vectors of one folder's passages.",
             ),
             dg.define_asset_job(
                 VAULT,
-                selection=[note_links, build, eval_report, published],
+                selection=_with_checks(
+                    [note_links, build, eval_report, published], answers_check, freshness_check
+                ),
                 description="Resolve all links, put everything together, score and publish it.",
             ),
             dg.define_asset_job(
                 PUBLISH,
-                selection=[build, eval_report, published],
+                selection=_with_checks(
+                    [build, eval_report, published], answers_check, freshness_check
+                ),
                 description="Put everything together, score it and publish it.",
             ),
             dg.define_asset_job(
@@ -69,12 +87,25 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
                 selection=[eval_scores],
                 description="Score one folder with the questions that it answers alone.",
             ),
+            dg.define_asset_job(
+                VALUES,
+                # With its asset: a job of checks alone cannot be run for one folder.
+                selection=_with_checks([chunks], values_check),
+                description="Hold the values of one folder's passages against their rules.",
+            ),
         ],
         sensors=[_automation_sensor()],
         resources={"bench": resource},
         # Steps in one process: 4 to 6 times cheaper than a process a step for work this small.
         executor=dg.in_process_executor,
     )
+
+
+def _with_checks(
+    assets: Sequence[dg.AssetsDefinition], *checks: dg.AssetChecksDefinition
+) -> dg.AssetSelection:
+    """Select assets and these checks of theirs: a slow check has a job of its own."""
+    return dg.AssetSelection.assets(*assets).without_checks() | dg.AssetSelection.checks(*checks)
 
 
 def _automation_sensor() -> dg.AutomationConditionSensorDefinition:

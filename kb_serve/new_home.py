@@ -8,6 +8,8 @@ from kb_core.settings import FILE_NAME
 from resources.atomic_files import make_private_folder, write_atomically
 from resources.home import Home, check_not_inside
 
+UNFINISHED = "restore-unfinished"  # lies in a folder while `kb restore` fills it
+
 _SYNCED = ("dropbox", "onedrive", "google drive", "googledrive", "icloud", "mobile documents")
 
 
@@ -23,10 +25,12 @@ def make_home(vault: Path, root: Path) -> Home:
         raise HomeError(
             f"{root} is a home already. Edit its {FILE_NAME}, or choose another folder."
         )
+    if (root / UNFINISHED).exists():
+        raise HomeError(f"A restore into {root} was cut off. Delete that folder first.")
     if root.exists() and not root.is_dir():
         raise HomeError(f"{root} is a file. Choose a folder for the home.")
     make_private_folder(root)
-    settings = default_text("kb.toml").replace("{vault}", _toml_text(str(vault)))
+    settings = default_text("kb.toml").replace("{vault}", toml_text(str(vault)))
     write_atomically(root / "dagster.yaml", default_text("dagster.yaml").encode())
     write_atomically(root / FILE_NAME, settings.encode())
     return Home.open(root)
@@ -46,7 +50,7 @@ def synced_by(path: Path) -> str | None:
     return None
 
 
-def _toml_text(text: str) -> str:
+def toml_text(text: str) -> str:
     """Escape a path for a basic TOML string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in escaped)

@@ -1,7 +1,7 @@
 """Read what a Dagster run says of itself: its counts, and why a step failed."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import dagster as dg
@@ -28,16 +28,17 @@ def notes_of(result: dg.ExecuteInProcessResult) -> list[str]:
 
 def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     """Tell whether the user or the system asked the run to stop: Dagster makes it a failure."""
-    return any(_INTERRUPTED in message for message in _raw_messages(result))
+    return any(_INTERRUPTED in message for message in _raw_messages(result.all_events))
 
 
 def failures_of(result: dg.ExecuteInProcessResult) -> list[str]:
     """Return each failed step's own message; steps that were only skipped say nothing."""
-    return list(_messages(result))
+    return list(messages_in(result.all_events))
 
 
-def _messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
-    for message in _raw_messages(result):
+def messages_in(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
+    """Yield what each step failure among a run's events says; never an unexpected error's text."""
+    for message in _raw_messages(events):
         # Dagster puts the class's name before the message.
         name, _, text = message.partition(": ")
         is_ours = name.startswith(("kb_", "resources.")) and name.endswith("Error")
@@ -45,9 +46,9 @@ def _messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
         yield text if is_ours else f"an unexpected {name}; the run's page has the details"
 
 
-def _raw_messages(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+def _raw_messages(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
     """Yield the innermost cause of each step that failed: `package.Class: text`."""
-    for event in result.all_events:
+    for event in events:
         if not event.is_step_failure:
             continue
         error: Any = event.step_failure_data.error

@@ -1,8 +1,8 @@
 """What `kb eval` does between options and output. Reads the home; writes only where told."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from eval_assets.judge import Judge
 from eval_assets.metrics import mean
 from eval_assets.plots import check_ending, draw
 from eval_assets.questions import Posed
-from eval_assets.report import MEASURES, Moved, Table, moved, moved_table, tables
+from eval_assets.report import MEASURES, Table, percentile, tables
 from eval_assets.scoring import Row, Scores
 from eval_assets.sweeps import PLOTTED, Sweep
 from eval_assets.variants import BASELINE
@@ -51,6 +51,8 @@ class Request:
             names = tuple(reversed(home.settings.evaluation.variants))
         if folders:
             names = tuple(name for name in names if name != BASELINE)
+        if not names:
+            raise SettingsError(f"{BASELINE} cannot be asked within folders. Name another variant.")
         found = Builds(home.data).find(build) if build else None
         return cls(names, found, tuple(folders), swept)
 
@@ -63,50 +65,6 @@ class Request:
 def all_tables(request: Request, scores: Scores) -> list[Table]:
     """Return the tables to show for a request."""
     return [request.sweep.table(scores)] if request.sweep else tables(scores)
-
-
-def moved_since(
-    home: Home, before: str, scores: Scores, posed: Sequence[Posed]
-) -> tuple[str, dict[str, list[Moved]]]:
-    """Return another build's name and, per variant that both answered, what moved since.
-
-    The other build's stored scores are used; one that was never scored is asked now.
-    Raises StoreError when it can be neither read nor asked.
-    """
-    name = Builds(home.data).find(before)
-    held = Builds(home.data).scores(name).get("scores")
-    variants = list(scores.rows)
-    old = Scores.from_json(held) if held else Judge.open(home, name).score(posed, variants)
-    essential = {each.question.id: each.question.essential for each in posed}
-    return name, {
-        variant: moved(old.rows[variant], scores.rows[variant], essential)
-        for variant in variants
-        if variant in old.rows
-    }
-
-
-def moved_tables(
-    since: str, found: Mapping[str, Sequence[Moved]], posed: Sequence[Posed]
-) -> list[Table]:
-    """Show what moved; one table per variant."""
-    texts = {each.question.id: each.question.question for each in posed}
-    shown = []
-    for variant, changes in found.items():
-        table = moved_table(changes, texts)
-        title = f"{variant}: {len(changes)} questions moved since {since[:12]}"
-        shown.append(Table(title, table.columns, table.rows))
-    return shown
-
-
-def moved_values(since: str, found: Mapping[str, Sequence[Moved]]) -> dict[str, Any]:
-    """Return what moved as `kb eval --against --json` prints it; nothing without a build."""
-    if not since:
-        return {}
-    changes = {
-        variant: [{**asdict(each), "difference": round(each.difference, 6)} for each in moves]
-        for variant, moves in found.items()
-    }
-    return {"against": since, "moved": changes}
 
 
 def write_rows(folder: Path, scores: Scores, *, with_times: bool) -> None:
@@ -182,11 +140,8 @@ def _variant(rows: Sequence[Row], *, with_times: bool) -> dict[str, Any]:
 
 def _means(rows: Sequence[Row], *, with_times: bool) -> dict[str, Any]:
     values = mean([dict(row.measures) for row in rows])
-    times = sorted(row.ms for row in rows)
-    timed = {
-        "p50_ms": times[len(times) // 2],
-        "p95_ms": times[min(len(times) - 1, int(0.95 * len(times)))],
-    }
+    times = [row.ms for row in rows]
+    timed = {"p50_ms": percentile(times, 0.5), "p95_ms": percentile(times, 0.95)}
     return {
         "n": sum(row.is_scored for row in rows),
         **{name: round(values[name], 4) for name in MEASURES if name in values},

@@ -5,13 +5,14 @@ holds what is not reproducible: pending counts, times, scores.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kb_core.errors import NotBuiltError, StoreError
-from kb_core.ids import canonical_json, json_hash
+from kb_core.ids import bytes_hash, canonical_json, json_hash
 from resources.atomic_files import write_atomically
+from resources.seals import sealed, unsealed
 
 FORMAT = 1  # raise it when readers of the old manifest cannot read the new one
 
@@ -37,15 +38,18 @@ class Builds:
         """Return a build's manifest. Raises StoreError if it is missing or damaged."""
         path = self._path(name)
         try:
-            manifest: dict[str, Any] = json.loads(path.read_bytes())
+            data = path.read_bytes()
         except FileNotFoundError:
             raise StoreError(
                 f"Build {name} is missing from {self._folder}. Run `kb build`."
             ) from None
-        except ValueError:
-            manifest = {}
-        if json_hash(manifest) != name:
-            raise StoreError(f"{path} is damaged. Delete it and run `kb build`.")
+        except ValueError:  # no file can have such a name
+            data = b""
+        if bytes_hash(data) != name:
+            raise StoreError(
+                f"{path} is damaged. Run `kb verify --mend`, which moves it away, and `kb build`."
+            )
+        manifest: dict[str, Any] = json.loads(data)
         return manifest
 
     def current(self) -> str:
@@ -67,61 +71,75 @@ class Builds:
                 return False
         except NotBuiltError:
             pass
-        self.read(name)  # never point to what cannot be read
+        self.read(name)  # never log what cannot be read
         if logged:
-            write_atomically(self._log, "\n".join([*self._published(), name, ""]).encode())
-        write_atomically(self._current, f"{name}\n".encode())
+            self.log_published([*self.published(), name])
+        self.point_to(name)
         return True
 
     def before(self) -> str | None:
-        """Return the build that was published before the current one; None for the first."""
-        published, current = self._published(), self.current()
-        if current not in published:
-            return None
-        last = len(published) - 1 - published[::-1].index(current)
-        return next((name for name in published[:last][::-1] if name != current), None)
+        """Return the complete build that answered before the current one; None for the first.
+
+        A current one that was never logged, half a build or an older one by name, came after all
+        that were. What is not kept any more is passed over.
+        """
+        current, kept = self.current(), set(self.names())
+        earlier = self.published()
+        if current in earlier:
+            del earlier[len(earlier) - 1 - earlier[::-1].index(current) :]
+        return next((name for name in earlier[::-1] if name != current and name in kept), None)
 
     def by_age(self) -> list[str]:
         """Return the builds that are kept, oldest first."""
         return sorted(self.names(), key=lambda name: (self._path(name).stat().st_mtime_ns, name))
 
-    def _published(self) -> list[str]:
+    def published(self) -> list[str]:
+        """Return the complete builds in the order in which they began to answer."""
         try:
-            return self._log.read_text("ascii").split()
+            return self._log.read_bytes().decode("ascii", "replace").split()
         except FileNotFoundError:
             return []
 
+    def log_published(self, names: Sequence[str]) -> None:
+        """Replace the list of complete builds that answered."""
+        write_atomically(self._log, "".join(f"{name}\n" for name in names).encode("utf-8"))
+
+    def point_to(self, name: str) -> None:
+        """Move the pointer that readers follow, whatever it says now."""
+        self.read(name)  # never point to what cannot be read
+        write_atomically(self._current, f"{name}\n".encode())
+
+    def files(self, name: str) -> tuple[Path, ...]:
+        """Return a build's own files that may exist: manifest, scores, report."""
+        return self._path(name), self._scores_path(name), self._report_path(name)
+
     def write_report(self, name: str, values: Mapping[str, Any]) -> None:
         """Put a build's report beside it, replacing an earlier one."""
-        text = json.dumps(dict(values), sort_keys=True, indent=1, ensure_ascii=False)
-        write_atomically(self._folder / f"{name}.report.json", text.encode())
+        ordered = {key: values[key] for key in sorted(values)}
+        write_atomically(self._report_path(name), sealed(ordered))
 
     def report(self, name: str) -> dict[str, Any]:
-        """Return a build's report; empty when there is none."""
-        try:
-            values: dict[str, Any] = json.loads((self._folder / f"{name}.report.json").read_bytes())
-        except (FileNotFoundError, ValueError):
-            return {}
-        return values
+        """Return a build's report; empty when there is none, or none that can be read."""
+        return _object(self._report_path(name))
 
     def write_scores(self, name: str, values: Mapping[str, Any]) -> None:
         """Put what a build scored, question by question, beside it; replaces an earlier one."""
-        text = json.dumps(dict(values), ensure_ascii=False, separators=(",", ":"))
-        write_atomically(self._scores_path(name), text.encode())
+        write_atomically(self._scores_path(name), sealed(dict(values), indent=None))
 
     def scores(self, name: str) -> dict[str, Any]:
-        """Return a build's scores; empty when it was not scored."""
-        try:
-            values: dict[str, Any] = json.loads(self._scores_path(name).read_bytes())
-        except (FileNotFoundError, ValueError):
-            return {}
-        return values
+        """Return a build's scores; empty when it was not scored, or they cannot be read."""
+        return _object(self._scores_path(name))
 
     def names(self) -> list[str]:
         """Return the builds that are kept, by name."""
         ends = (".report.json", ".scores.json")
         found = (path.name for path in self._folder.glob("*.json"))
         return sorted(name.removesuffix(".json") for name in found if not name.endswith(ends))
+
+    def orphans(self) -> list[Path]:
+        """Return reports and scores whose build is not kept, sorted."""
+        kept = {path for name in self.names() for path in self.files(name)}
+        return sorted(path for path in self._folder.glob("*.*.json") if path not in kept)
 
     def find(self, start: str) -> str:
         """Return the one build whose name begins so. Raises StoreError for none or several."""
@@ -137,5 +155,16 @@ class Builds:
     def _scores_path(self, name: str) -> Path:
         return self._folder / f"{name}.scores.json"
 
+    def _report_path(self, name: str) -> Path:
+        return self._folder / f"{name}.report.json"
+
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        values = unsealed(path.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}

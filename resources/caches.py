@@ -25,7 +25,7 @@ _PARAMETERS = 500  # SQLite allows 999 in old builds; one goes to the profile
 _FLOAT32 = np.dtype("<f4")
 # With row ids, so that rows are appended: sorted by key, a row of 4 KB takes a page of its own
 # and more, and 20,000 rows took 2.4 times the time and twice the space (384 numbers a row).
-_TABLE = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS vectors (
     profile BLOB NOT NULL,
     passage BLOB NOT NULL,
@@ -43,9 +43,11 @@ class EmbeddingCache:
         """Open the file, or make it and the folders above it. Raises StoreError if damaged."""
         self._path = path
         with self._explained():
-            self._db = open_database(path, _TABLE)
+            self._db = open_database(path, TABLE)
             # A power cut may take the last batches: they are made again, not lost for good.
             self._db.execute("PRAGMA synchronous = NORMAL")
+            # A cell whose type was damaged is no reason to refuse the rows around it.
+            self._db.text_factory = bytes
 
     def __enter__(self) -> Self:
         """Use the cache in a `with` block."""
@@ -69,11 +71,11 @@ class EmbeddingCache:
 
         A damaged row is left out and deleted. Raises StoreError if the file itself is damaged.
         """
-        profile = _profile_id(profile_key)
+        profile = profile_id(profile_key)
         found: dict[str, Vector] = {}
         damaged: list[bytes] = []
         for passage, checksum, blob in self._rows(profile, hashes):
-            if checksum == _checksum(profile, passage, blob) and len(blob) % _FLOAT32.itemsize == 0:
+            if is_sound_row(profile, passage, checksum, blob):
                 found[passage.hex()] = np.frombuffer(blob, _FLOAT32).astype(np.float32)
             else:
                 damaged.append(passage)
@@ -83,7 +85,7 @@ class EmbeddingCache:
 
     def put_many(self, profile_key: str, vectors: Mapping[str, Vector]) -> None:
         """Store vectors by passage hash, all or none. What is there already stays."""
-        profile = _profile_id(profile_key)
+        profile = profile_id(profile_key)
         rows = []
         for passage_hash, vector in vectors.items():
             passage, blob = bytes.fromhex(passage_hash), vector.astype(_FLOAT32).tobytes()
@@ -140,8 +142,18 @@ class EmbeddingCache:
             ) from None
 
 
-def _profile_id(profile_key: str) -> bytes:
+def profile_id(profile_key: str) -> bytes:
+    """Return the key that rows of a profile are stored under."""
     return xxhash.xxh3_128_digest(profile_key.encode())
+
+
+def is_sound_row(profile: object, passage: object, checksum: object, blob: object) -> bool:
+    """Tell whether a row's four cells are those that were stored."""
+    if not isinstance(profile, bytes) or not isinstance(passage, bytes):
+        return False
+    if not isinstance(blob, bytes) or len(blob) % _FLOAT32.itemsize:
+        return False
+    return checksum == _checksum(profile, passage, blob)
 
 
 def _checksum(profile: bytes, passage: bytes, blob: bytes) -> bytes:

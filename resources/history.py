@@ -11,7 +11,6 @@ copied journal gives the same build.
 """
 
 import datetime as dt
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from kb_core.contracts import VERSIONS
 from kb_core.errors import StoreError
 from kb_core.ids import bytes_hash, combined
 from resources.atomic_files import write_atomically
+from resources.seals import sealed, unsealed
 from resources.tables import read_parquet
 
 # Nobody else knows what a note said before: losing the journal is losing that.
@@ -73,7 +73,7 @@ class History:
         """Return the listing under way, or the last one (nothing waiting), or None."""
         path = self.root / "listing.json"
         try:
-            values = json.loads(path.read_bytes())
+            values = unsealed(path.read_bytes())
             return Listing(
                 started=dt.datetime.fromisoformat(values["started"]),
                 is_first=values["is_first"],
@@ -83,7 +83,7 @@ class History:
             )
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise StoreError(
                 f"{path} is damaged. Restore data/history from a backup: it cannot be made anew."
             ) from None
@@ -173,15 +173,15 @@ class History:
         Their versions stay. It stands in the journal because a build depends on it.
         """
         pruned = sorted(self._pruned() | set(partitions))
-        write_atomically(self.root / _PRUNED, json.dumps(pruned).encode())
+        write_atomically(self.root / _PRUNED, sealed(pruned))
 
     def _pruned(self) -> set[str]:
         path = self.root / _PRUNED
         try:
-            return {str(name) for name in json.loads(path.read_bytes())}
+            return {str(name) for name in unsealed(path.read_bytes())}
         except FileNotFoundError:
             return set()
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             raise StoreError(
                 f"{path} is damaged. Write a list of partition keys into it, [] for none."
             ) from None
@@ -197,8 +197,7 @@ class History:
         return self.root / "versions" / partition
 
     def _save(self, listing: Listing) -> Listing:
-        text = json.dumps(listing.to_json(), sort_keys=True, indent=1)
-        write_atomically(self.root / "listing.json", text.encode())
+        write_atomically(self.root / "listing.json", sealed(listing.to_json()))
         return listing
 
 

@@ -4,7 +4,6 @@ The home remembers which vault it was built over and the choices that would make
 if they changed in silence. Nothing is ever written into the vault.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from kb_core.errors import HomeError
 from kb_core.settings import Settings, read_settings
 from resources.atomic_files import make_private_folder, write_atomically
 from resources.leases import Leases
+from resources.seals import sealed, unsealed
 from resources.tables import TableStore
 
 STATE = ("store", "builds", "cache", "history", "dagster")  # folders below data/
@@ -57,12 +57,13 @@ class Home:
         """Read one of the home's small JSON records; an absent one is empty."""
         path = self.data / f"{name}.json"
         try:
-            values = json.loads(path.read_bytes())
+            values = unsealed(path.read_bytes())
         except FileNotFoundError:
             return {}
-        except ValueError:
+        except (ValueError, RecursionError):
             raise HomeError(
-                f"{path} is damaged. Restore it from a backup, or delete it to start anew."
+                f"{path} is damaged. `kb verify` says what is lost with it. Restore it from a "
+                "backup, or delete it to start anew."
             ) from None
         if not isinstance(values, dict):
             raise HomeError(f"{path} is damaged: it holds no object. Restore it from a backup.")
@@ -71,8 +72,8 @@ class Home:
     def write_record(self, name: str, values: Mapping[str, Any]) -> None:
         """Replace one of the home's small JSON records."""
         make_private_folder(self.data)
-        text = json.dumps(dict(values), sort_keys=True, indent=1, ensure_ascii=False)
-        write_atomically(self.data / f"{name}.json", text.encode())
+        ordered = {key: values[key] for key in sorted(values)}
+        write_atomically(self.data / f"{name}.json", sealed(ordered))
 
     def remember(self, **values: Any) -> None:
         """Add to what the home knows about itself, if it is new."""

@@ -1,7 +1,8 @@
 """Who is writing where: one row per partition, with an expiry, in SQLite.
 
 A process that dies leaves its row behind; it is taken over at once when the process is known to
-be gone on this machine, else when the row expires. Safe between processes.
+be gone on this machine, else when the row expires. One lease, of the whole home, is held alone:
+nobody has another one meanwhile. Safe between processes.
 """
 
 import contextlib
@@ -12,11 +13,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kb_core.errors import BusyError, StoreError
 from resources.sqlite_files import open_database
 
+HOME = "home"  # the lease of everything: for what must see nobody write
 _SECONDS = 60.0
 _POLL_SECONDS = 0.2
 _TABLE = (
@@ -37,14 +40,15 @@ class Leases:
     def hold(self, name: str, wait_seconds: float = 600) -> Iterator[None]:
         """Hold the lease while the block runs; wait for whoever has it.
 
+        HOME waits for all the others, and they for it.
         Raises BusyError when it is still taken after `wait_seconds`.
         """
         deadline = time.monotonic() + wait_seconds
-        while not (taken := self._try_take(name)):
+        while holder := self._try_take(name):
             if time.monotonic() >= deadline:
                 raise BusyError(
-                    f"{name} is being written by process {self._holder(name)}. Wait for that run "
-                    f"to end, or stop it; its lease ends {_SECONDS:.0f} s after its last sign."
+                    f"{holder.name} is being written by process {holder.process}. Wait for that "
+                    f"run to end, or stop it; its lease ends {_SECONDS:.0f} s after its last sign."
                 )
             time.sleep(_POLL_SECONDS)
         stop = threading.Event()
@@ -55,21 +59,23 @@ class Leases:
         finally:
             stop.set()
             renewer.join()
-            if taken:
-                self._release(name)
+            self._release(name)
 
-    def _try_take(self, name: str) -> bool:
+    def _try_take(self, name: str) -> "_Holder | None":
+        """Take the lease, or return who is in the way."""
         now = self._clock()
         with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
-            row = db.execute("SELECT owner, until FROM leases WHERE name = ?", (name,)).fetchone()
-            if row and row[1] > now and not _is_dead(row[0]):
-                return False
+            rows = db.execute("SELECT name, owner, until FROM leases ORDER BY name").fetchall()
+            for held, owner, until in rows:
+                is_in_the_way = held == name or HOME in (held, name)
+                if is_in_the_way and _is_later(until, now) and not _is_dead(owner):
+                    return _Holder(held, owner.split(":")[1])
             db.execute(
                 "INSERT OR REPLACE INTO leases (name, owner, until) VALUES (?, ?, ?)",
                 (name, self._owner, now + _SECONDS),
             )
-            return True
+            return None
 
     def _renew(self, name: str, stop: threading.Event) -> None:
         while not stop.wait(_SECONDS / 3):
@@ -84,11 +90,6 @@ class Leases:
         with self._connection() as db:
             db.execute("DELETE FROM leases WHERE name = ? AND owner = ?", (name, self._owner))
 
-    def _holder(self, name: str) -> str:
-        with self._connection() as db:
-            row = db.execute("SELECT owner FROM leases WHERE name = ?", (name,)).fetchone()
-        return row[0].split(":")[1] if row else "unknown"
-
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
         try:
@@ -97,7 +98,8 @@ class Leases:
             raise  # busy or full: the system's own words are the right ones
         except sqlite3.DatabaseError as problem:
             raise StoreError(
-                f"{self._path} is damaged ({problem}). Delete it: it is made anew."
+                f"{self._path} is damaged ({problem}). Delete it: it is made anew. `kb verify` "
+                "finds what else is."
             ) from None
 
     @contextlib.contextmanager
@@ -111,14 +113,30 @@ class Leases:
             db.close()
 
 
-def _is_dead(owner: str) -> bool:
-    """Tell whether the owner ran on this machine and is gone. Unknown machines: not dead."""
-    host, pid, _ = owner.split(":")
-    if host != socket.gethostname():
+@dataclass(frozen=True)
+class _Holder:
+    name: str
+    process: str
+
+
+def _is_later(until: object, now: float) -> bool:
+    """Tell whether a lease runs on; one whose end is no number is damaged, and over."""
+    return isinstance(until, float) and until > now
+
+
+def _is_dead(owner: object) -> bool:
+    """Tell whether the owner ran on this machine and is gone. Unknown machines: not dead.
+
+    A name that is none was damaged: nobody renews that lease.
+    """
+    parts = owner.split(":") if isinstance(owner, str) else []
+    if len(parts) != 3 or not parts[1].isdecimal():
+        return True
+    if parts[0] != socket.gethostname():
         return False
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
+        os.kill(int(parts[1]), 0)
+    except (ProcessLookupError, OverflowError):
         return True
     except PermissionError:
         return False

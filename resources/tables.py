@@ -7,8 +7,7 @@ Tables are checked against their contract on the way out, so what is stored is w
 """
 
 import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from kb_core.contracts import CONTRACTS
 from kb_core.errors import StoreError
 from kb_core.ids import bytes_hash, combined, fingerprint
 from resources.atomic_files import write_atomically
+from resources.seals import sealed, unsealed
 
 # Readers that show one row unpack its whole group, so groups are small.
 _ROWS_TOGETHER = 256
@@ -64,18 +64,29 @@ class TableStore:
         """
         path = self._pointer_path(name, partition)
         try:
-            return Pointer(**json.loads(path.read_bytes()))
+            return Pointer(**unsealed(path.read_bytes()))
         except (FileNotFoundError, TypeError):
             return None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise StoreError(
-                f"The pointer {path} is damaged. Delete it: the next `kb build` makes it anew."
+                f"The pointer {path} is damaged. Delete it, or run `kb verify --mend`, which finds "
+                "all that is: the next `kb build` makes it anew."
             ) from None
 
     def partitions(self, name: str) -> list[str]:
         """Return the partitions that hold something, sorted."""
         stems = sorted(path.stem for path in (self.root / name).glob("*.json"))
         return [partition for partition in stems if self.pointer(name, partition)]
+
+    def pointers(self) -> Iterator[tuple[Path, Pointer]]:
+        """Give every pointer there is, with its file, by table and partition.
+
+        Raises StoreError for a damaged one.
+        """
+        for path in sorted(self.root.glob("*/*.json")):
+            pointer = self.pointer(path.parent.name, path.stem)
+            if pointer:
+                yield path, pointer
 
     def holds(
         self, name: str, partition: str, inputs: Mapping[str, str], code_version: str
@@ -86,9 +97,9 @@ class TableStore:
             return None
         if dict(pointer.inputs) != dict(inputs):
             return None
-        return pointer if self._is_whole(pointer) else None
+        return pointer if self.is_whole(pointer) else None
 
-    def _is_whole(self, pointer: Pointer) -> bool:
+    def is_whole(self, pointer: Pointer) -> bool:
         """Tell whether every file is there in its full size. `kb build` mends what is not."""
         for part, path in pointer.files.items():
             try:
@@ -182,35 +193,41 @@ class TableStore:
     def _store_bytes(self, name: str, partition: str, data: bytes, suffix: str) -> str:
         relative = f"{name}/{partition}/{bytes_hash(data)}.{suffix}"
         path = self.root / relative
-        if not path.is_file() or path.stat().st_size != len(data):
+        if not path.is_file() or path.read_bytes() != data:  # a damaged one is mended
             write_atomically(path, data)
         return relative
 
     def _point(self, name: str, partition: str, pointer: Pointer) -> Pointer:
-        text = json.dumps(asdict(pointer), sort_keys=True, indent=1)
-        write_atomically(self._pointer_path(name, partition), text.encode())
+        write_atomically(self._pointer_path(name, partition), sealed(asdict(pointer)))
         return pointer
 
     def _pointer_path(self, name: str, partition: str) -> Path:
         return self.root / name / f"{partition}.json"
 
 
-MADE_ANEW = "Delete the file and run `kb build`: it is made anew from the vault."
+MADE_ANEW = (
+    "Run `kb verify --mend`, which moves away what is damaged, and `kb build`: it is made anew "
+    "from the vault."
+)
 
 
 def read_parquet(
     path: Path, columns: Sequence[str] | None = None, remedy: str = MADE_ANEW
 ) -> pa.Table:
-    """Read a content-named Parquet file through one handle, its page checksums verified.
+    """Read a content-named Parquet file through one handle, if its bytes are those of its name.
 
+    Page checksums leave the heads of pages and the file's foot uncovered; the name covers all.
     Raises StoreError with the remedy, which differs for what cannot be made anew.
     """
     try:
         with pa.memory_map(str(path)) as source:
+            if bytes_hash(source.read_buffer()) != path.stem:
+                raise StoreError(f"{path} is damaged: its bytes are not its name's. {remedy}")
+            source.seek(0)
             return pq.read_table(source, columns=columns, page_checksum_verification=True)
     except FileNotFoundError:
         raise StoreError(f"{path} is missing. {remedy}") from None
-    except (OSError, pa.ArrowInvalid) as problem:
+    except (OSError, pa.ArrowException) as problem:
         raise StoreError(f"{path} is damaged ({type(problem).__name__}). {remedy}") from None
 
 

@@ -1,8 +1,9 @@
 """Read a vault from the disk: list it by `lstat`, open notes without following links.
 
-Nothing is opened while listing, so files whose bytes are only online stay online. Folders that
-are symbolic links are not followed. Reading goes through the folder's handle, so that no part of
-the path can be swapped for a link between the check and the read. The vault is never written to.
+No file is opened while listing, so files whose bytes are only online stay online. Folders that
+are symbolic links are not followed. Listing and reading go from folder to folder by handle, so that
+no part of a path can be swapped for a link between the check and the use: neither the text nor the
+names of what lies outside the vault are ever seen. The vault is never written to.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import json
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -29,6 +30,10 @@ _SF_DATALESS = 0x40000000
 # Windows: recall on data access, recall on open, offline.
 _WINDOWS_ONLINE = 0x400000 | 0x40000 | 0x1000
 _MEGABYTE = 1_000_000
+# Each level holds a handle open, and folders nested in their thousands are no work of people.
+_DEEPEST = 100
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_LONGEST_FORMAT = 200  # characters of a daily note's name
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,16 @@ class LocalVault:
         Raises VaultError when the vault is missing, is no folder, or cannot be listed.
         """
         self._check_root()
-        found = self._walk(b"", folder)
+        try:
+            handle = os.open(self.root, _OPEN_FOLDER)
+            with contextlib.ExitStack() as stack:
+                stack.callback(os.close, handle)
+                found = list(self._walk(_items(handle), handle, b"", folder))
+        except OSError as problem:
+            raise VaultError(
+                f"The vault {self.root} cannot be listed: {_explain(problem)}. "
+                "Give this user the right to read it."
+            ) from None
         return sorted(found, key=lambda entry: (entry.path, entry.raw_path))
 
     def read(self, entry: Entry) -> ReadResult:
@@ -98,10 +112,10 @@ class LocalVault:
         raw = b".obsidian/daily-notes.json"
         try:
             settings = json.loads(self._read_bytes(Entry(_key(raw), raw, 0, 0, "local")))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         name = settings.get("format") if isinstance(settings, dict) else None
-        return name if isinstance(name, str) and name else None
+        return name if isinstance(name, str) and 0 < len(name) <= _LONGEST_FORMAT else None
 
     def _check_root(self) -> None:
         hint = "Set `vault.path` in kb.toml, or mount the vault."
@@ -110,26 +124,38 @@ class LocalVault:
         if not self.root.is_dir():
             raise VaultError(f"The vault {self.root} is a file, not a folder. {hint}")
 
-    def _walk(self, folder: bytes, wanted: str | None) -> Iterator[Entry]:
-        try:
-            items = list(os.scandir(b"/".join((os.fsencode(self.root), folder))))
-        except OSError as problem:
-            if not folder:
-                raise VaultError(
-                    f"The vault {self.root} cannot be listed: {_explain(problem)}. "
-                    "Give this user the right to read it."
-                ) from None
-            yield Entry(_key(folder), folder, 0, 0, UNLISTED, _explain(problem))
-            return
+    def _walk(
+        self, items: Iterable[os.DirEntry[str]], handle: int, folder: bytes, wanted: str | None
+    ) -> Iterator[Entry]:
+        """Yield what lies in an open folder and below it. Raises OSError only for this folder."""
         for item in items:
-            raw = b"/".join((folder, item.name)) if folder else item.name
-            if self._is_ignored(item.name, _key(raw)):
+            name = os.fsencode(item.name)
+            raw = b"/".join((folder, name)) if folder else name
+            if self._is_ignored(name, _key(raw)):
                 continue
-            if item.is_dir(follow_symlinks=False) and not item.name.startswith(b"."):
-                if wanted is None or _is_on_the_way(_key(raw), wanted):
-                    yield from self._walk(raw, wanted)
-            elif not item.is_dir(follow_symlinks=False):
-                yield _entry(raw, item)
+            if not _is_folder(item):
+                yield _entry(raw, name, item)
+            elif not name.startswith(b".") and (
+                wanted is None or _is_on_the_way(_key(raw), wanted)
+            ):
+                yield from self._below(handle, name, raw, wanted)
+
+    def _below(
+        self, parent: int, name: bytes, folder: bytes, wanted: str | None
+    ) -> Iterator[Entry]:
+        if folder.count(b"/") >= _DEEPEST:
+            problem = f"more than {_DEEPEST} folders deep"
+            yield Entry(_key(folder), folder, 0, 0, UNLISTED, problem)
+            return
+        with contextlib.ExitStack() as stack:
+            try:
+                handle = os.open(name, _OPEN_FOLDER | os.O_NOFOLLOW, dir_fd=parent)
+                stack.callback(os.close, handle)
+                items = _items(handle)
+            except OSError as problem:
+                yield Entry(_key(folder), folder, 0, 0, UNLISTED, _explain(problem))
+                return
+            yield from self._walk(items, handle, folder, wanted)
 
     def _is_ignored(self, name: bytes, path: str) -> bool:
         # `.name.md.icloud` is a stub of a note, and a hidden note is counted, though not read.
@@ -141,12 +167,10 @@ class LocalVault:
     def _read_bytes(self, entry: Entry) -> bytes:
         *folders, name = entry.raw_path.split(b"/")
         with contextlib.ExitStack() as stack:
-            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+            handle = os.open(self.root, _OPEN_FOLDER)
             stack.callback(os.close, handle)
             for folder in folders:
-                handle = os.open(
-                    folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle
-                )
+                handle = os.open(folder, _OPEN_FOLDER | os.O_NOFOLLOW, dir_fd=handle)
                 stack.callback(os.close, handle)
             # Without O_NONBLOCK, opening a pipe that took the note's place would wait for ever.
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=handle)
@@ -167,13 +191,25 @@ def _read_at_most(file: int, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _entry(raw: bytes, item: os.DirEntry[bytes]) -> Entry:
+def _items(handle: int) -> list[os.DirEntry[str]]:
+    with os.scandir(handle) as items:
+        return list(items)
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    try:
+        return item.is_dir(follow_symlinks=False)
+    except OSError:
+        return False  # what it is cannot be told: listed as a file that says why
+
+
+def _entry(raw: bytes, name: bytes, item: os.DirEntry[str]) -> Entry:
     path = _key(_without_stub(raw))
     try:
         status = item.stat(follow_symlinks=False)
     except OSError as problem:
         return Entry(path, raw, 0, 0, "other", _explain(problem))
-    state, problem_text = file_state(item.name, status)
+    state, problem_text = file_state(name, status)
     return Entry(path, raw, status.st_size, status.st_mtime_ns, state, problem_text)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kb_assets.build.run import run_build, run_published
+from kb_assets.build.publish import run_published
+from kb_assets.build.run import run_build
 from kb_assets.notes.run import run as read_notes
 from kb_assets.placeholders.run import run as look
 from resources.home import Home
@@ -195,9 +196,9 @@ def test_a_folder_whose_run_was_cut_off_answers_as_before(home, vault):
     read_notes(opened, key)
 
     half = run_build(opened)
-    _, problems = run_published(opened)
+    _, verdict = run_published(opened)
 
-    assert (half.hash, problems) == (first["build"], [])
+    assert (half.hash, verdict.problems) == (first["build"], ())
     assert kb_json("build", "--home", str(home))["build"] != first["build"]
     found = kb_json("search", "pier costs", "--home", str(home))["results"][0]
     assert "140,000" in found["quote"]

@@ -59,14 +59,14 @@ def test_a_hidden_note_is_counted_and_not_read(tmp_path):
 def test_a_folder_that_cannot_be_listed_counts_to_its_own_partition(tmp_path, monkeypatch):
     put(tmp_path, "closed/a.md")
     put(tmp_path, "open/b.md")
-    real = os.scandir
+    real = os.open
 
-    def scandir(path):
-        if path.endswith(b"closed"):
+    def open_(path, *arguments, **options):
+        if path == b"closed":
             raise PermissionError(13, "Permission denied")
-        return real(path)
+        return real(path, *arguments, **options)
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(os, "open", open_)
 
     found = {(e.path, e.state, e.folder(1)) for e in vault_of(tmp_path).list()}
 
@@ -184,9 +184,13 @@ def test_listing_opens_no_file(tmp_path, monkeypatch):
     put(tmp_path, "a/1.md")
     opened = []
     real_open = os.open
-    monkeypatch.setattr(os, "open", lambda path, *rest, **kw: opened.append(path))
+
+    def open_(path, *arguments, **options):
+        opened.append(path)
+        return real_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_)
 
     vault_of(tmp_path).list()
 
-    monkeypatch.setattr(os, "open", real_open)
-    assert opened == []
+    assert opened == [tmp_path, b"a"]

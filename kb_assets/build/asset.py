@@ -19,7 +19,10 @@ from kb_assets.workbench import Workbench
     automation_condition=WHEN_CONTENT_CHANGED,
 )
 def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
-    """One list of everything that belongs together now: what a search reads from."""
+    """One list of everything that belongs together now: what a search reads from.
+
+    Next: `eval_report` and `published` follow by themselves. The [board](/board) shows what pends.
+    """
     outcome = run_build(bench.home)
     return stage_result(outcome, build=outcome.hash)
 
@@ -33,7 +36,10 @@ def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     automation_condition=WHEN_CONTENT_CHANGED,
 )
 def published(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
-    """The build that answers questions; it moves on only when the new one passes its checks."""
+    """The build that answers questions; it moves on only when the new one passes its checks.
+
+    Next: ask it, `kb search "…"`. If it stays back, the [board](/board) says why and what to do.
+    """
     outcome, verdict = run_published(bench.home)
     return stage_result(
         outcome,

@@ -15,6 +15,7 @@ from kb_assets.build.gates import folder_problems
 from kb_assets.build.regression import score_problems
 from kb_assets.outcome import Outcome
 from kb_core.errors import NotBuiltError, StoreError
+from kb_search.build import PublishedBuild
 from resources.builds import Builds
 from resources.home import Home
 from resources.tables import WHOLE, TableStore, read_parquet
@@ -62,12 +63,28 @@ class Verdict:
 
 
 def run_published(home: Home) -> tuple[Outcome, Verdict]:
-    """Judge the last build and let it answer if nothing speaks against it."""
+    """Judge the last build and let it answer if nothing speaks against it.
+
+    Raises NotBuiltError before the first build.
+    """
     with home.leases.hold("build"):
         name = home.record("last-build").get("build", "")
+        if not name:
+            raise NotBuiltError("There is no build yet. Run `kb build` first.")
         verdict = _publish(home, name)
     counts = {"moved": int(verdict.is_moved), "problems": len(verdict.problems)}
     return Outcome("published", WHOLE, name, 0, not verdict.is_moved, counts), verdict
+
+
+def last_verdict(home: Home) -> Verdict:
+    """Return what became of the last build that was judged."""
+    last = home.record(_LAST)
+    return Verdict(
+        last.get("build", ""),
+        problems=tuple(last.get("problems", ())),
+        pinned=pinned(home),
+        answers=_current(home),
+    )
 
 
 def is_judged(home: Home, name: str) -> bool:
@@ -90,8 +107,9 @@ def pinned(home: Home) -> str:
 
 
 def pin(home: Home, name: str) -> None:
-    """Let one build answer until `unpin`. Raises StoreError if it cannot be read."""
+    """Let one build answer until `unpin`. Raises StoreError if a file of it is missing."""
     with home.leases.hold("build"):
+        PublishedBuild.open(home.root, name)
         Builds(home.data).publish(name, logged=False)
         home.write_record(_PIN, {"build": name})
 
@@ -130,21 +148,43 @@ def _publish(home: Home, name: str) -> Verdict:
         is_complete = bool(builds.report(name).get("is_complete"))
         is_moved = builds.publish(name, logged=is_complete)
     elif fallen and not kept:
-        is_moved = _go_back(home, builds)
+        is_moved = _go_back(home, builds, name)
     problems += fallen
     home.write_record(_LAST, {"build": name, "problems": problems, "pinned": kept})
-    if not problems and not kept and builds.report(name).get("evaluation"):
+    if not problems and not kept and _is_yardstick(home, builds, name):
         home.write_record(_BASELINE, {"build": name})
     return Verdict(name, is_moved, tuple(problems), kept, _current(home))
 
 
-def _go_back(home: Home, builds: Builds) -> bool:
-    """Leave a build that was published half-way, before it could be scored.
+def _go_back(home: Home, builds: Builds, fallen: str) -> bool:
+    """Leave a build that was published before it could be scored; tell whether readers moved.
 
-    It holds part of what made the whole one fall. Tell whether readers were moved.
+    It is the fallen one, or a half of one, with part of what made the whole one fall. Where the
+    baseline's files are gone there is nothing to go back to.
     """
-    is_half = not builds.report(_current(home)).get("is_complete")
-    return is_half and builds.publish(baseline(home), logged=False)
+    current, before = _current(home), baseline(home)
+    if current != fallen and builds.report(current).get("is_complete"):
+        return False
+    try:
+        PublishedBuild.open(home.root, before)
+    except StoreError:
+        return False
+    return builds.publish(before, logged=False)
+
+
+def _is_yardstick(home: Home, builds: Builds, name: str) -> bool:
+    """Tell whether later builds are to be compared with this one.
+
+    Not where the variant that is judged could not be asked and a lesser one stood in for it, for
+    an hour without the embedder: the next whole build would be compared with nothing.
+    """
+    new = builds.report(name).get("evaluation")
+    old = builds.report(baseline(home)).get("evaluation")
+    if not new or not old:
+        return bool(new)
+    ranks = {variant: at for at, variant in enumerate(home.settings.evaluation.variants)}
+    last = len(ranks)
+    return ranks.get(new["variant"], last) <= ranks.get(old["variant"], last)
 
 
 def _score_problems(home: Home, builds: Builds, name: str) -> list[str]:

@@ -41,7 +41,9 @@ def is_fresh(home: Home) -> bool:
     except (NotBuiltError, StoreError):
         return False
     name = json_hash(_manifest(home))
-    return home.record("last-build").get("build") == name and is_judged(home, name)
+    is_last = home.record("last-build").get("build") == name
+    # Without its report, which may have been damaged, it would count as half a build.
+    return is_last and bool(builds.report(name)) and is_judged(home, name)
 
 
 def was_refused(home: Home) -> bool:

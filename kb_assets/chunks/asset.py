@@ -20,5 +20,8 @@ from kb_assets.workbench import Workbench
 def chunks(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """Passages of each note, cut at headings, each with the date it was written."""
+    """Passages of each note, cut at headings, each with the date it was written.
+
+    Next: `keyword_index` of the same folder, then its `embeddings`.
+    """
     return stage_result(run(bench.home, context.partition_key))

@@ -11,7 +11,9 @@
 - `breadcrumb` holds the headings that all of a chunk stands under, `anchors` those its first line
   stands under: a link to them opens the note where the chunk begins.
 - A note with properties and no body is one chunk that says them; a note without either has none.
-- `tokens` adds up the counts of parts, so it may differ from a count of `text` by a token or two.
+- `tokens` adds up the counts of parts, so it may differ from a count of `text` by a token or two;
+  in a note of very many different words it is estimated.
+- What stands beyond the work that one note may make (kb_core/workload.py) is cut as plain text.
 
 Rows are ordered for the reader of a folder: present versions first, then by note, version, place.
 """
@@ -27,13 +29,15 @@ from kb_assets.chunks.cards import CARD_KINDS, card_search_text, property_values
 from kb_assets.chunks.drafts import Draft, draft_note
 from kb_assets.chunks.faces import breadcrumb, property_face, search_text
 from kb_assets.chunks.limits import Limits
+from kb_assets.chunks.plain import draft_plainly
 from kb_assets.chunks.sections import Section, read_sections
 from kb_assets.chunks.written_dates import available_at, own_date
 from kb_core.contracts import CHUNKS
 from kb_core.ids import content_id
-from kb_core.tokens import TokenCounter
+from kb_core.tokens import TokenCounter, for_one_note
+from kb_core.workload import markdown_end
 
-VERSION = "2"  # raise it when the same note would give other chunks
+VERSION = "3"  # raise it when the same note would give other chunks
 
 Row = dict[str, Any]
 Note = Mapping[str, Any]  # a row of the notes table
@@ -65,8 +69,10 @@ def _in_order(notes: pa.Table) -> Iterator[Note]:
 
 def _note_rows(note: Note, limits: Limits, counter: TokenCounter) -> list[Row]:
     body = _body(note)
-    sections = read_sections(body, note["title"], own_date(note))
-    is_card = note["kind"] in CARD_KINDS
+    end = markdown_end(body)
+    sections = read_sections(body[:end], note["title"], own_date(note))
+    is_card = note["kind"] in CARD_KINDS and end == len(body)
+    counter = for_one_note(counter, body)
     properties = property_face(note["aliases"], note["tags"], note["properties"], body)
     if not body.strip():
         drafts = [Draft(0, 0, properties, counter.count(properties))] if properties else []
@@ -74,6 +80,7 @@ def _note_rows(note: Note, limits: Limits, counter: TokenCounter) -> list[Row]:
         drafts = [_card_draft(body, sections, counter)]
     else:
         drafts = draft_note(body, sections, note["kind"], limits, counter)
+        drafts += draft_plainly(body, end, limits, counter)
     rows = list(_rows(note, body, drafts, properties))
     if is_card:
         _face_card(rows, note, body, sections)

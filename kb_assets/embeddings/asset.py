@@ -19,6 +19,10 @@ from kb_assets.workbench import Workbench
 def embeddings(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """A vector for each passage, so that a question finds what is said in other words."""
+    """A vector for each passage, so that a question finds what is said in other words.
+
+    Next: while passages are pending, materialize it again: it goes on where it stopped.
+    The [board](/board) says how long that takes.
+    """
     outcome, note = run(bench, context.partition_key)
     return stage_result(outcome, note=note or "none")

@@ -5,6 +5,8 @@ without time, the folder's vectors are put together from those that were made be
 edited note does not cost its folder all of them; what is missing is found by its words.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +29,7 @@ from resources.tables import Pointer
 from resources.token_counter import open_token_counter
 
 STAGE = "embeddings"
+_NAMES = ("vectors", "passages")
 VERSION = f"{passages.VERSION}.{stage.VERSION}.{vectors.VERSION}.{search.VERSION}"
 
 
@@ -43,8 +46,8 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     if profile is None or counter is None:
         return _nothing_made(home, partition), problem
     inputs = _inputs(home, partition, profile)
-    held = home.store.holds("vectors", partition, inputs, VERSION)
-    if held and held.meta.get("is_finished"):
+    held = _finished(home, partition, inputs)
+    if held:
         return outcome(STAGE, partition, [held], is_cached=True), problem
     with home.leases.hold(f"{STAGE}/{partition}"):
         made, why = _make(bench, partition, profile, counter, embedder)
@@ -62,14 +65,26 @@ def open_for(home: Home) -> tuple[Embedder | None, EmbedderError | None]:
 
 
 def is_fresh(home: Home, partition: str, embedder: Embedder | None) -> bool:
-    """Tell whether a run would find nothing to do: without an embedder, nothing to put together."""
+    """Tell whether a run would find nothing to do.
+
+    Without an embedder: nothing to put together of vectors that were made before.
+    """
     if embedder is None:
-        held = home.store.pointer("vectors", partition)
+        held = _held(home, partition)
+        if not held:
+            return _recorded_profile(home) is None
         present = input_hashes(home, ["chunks"], partition)["chunks"]
-        return held is None or held.inputs.get("chunks") == present
-    inputs = _inputs(home, partition, embedder.profile)
-    finished = home.store.holds("vectors", partition, inputs, VERSION)
-    return finished is not None and bool(finished.meta.get("is_finished"))
+        return len(held) == len(_NAMES) and all(
+            each.inputs.get("chunks") == present and home.store.is_whole(each) for each in held
+        )
+    return _finished(home, partition, _inputs(home, partition, embedder.profile)) is not None
+
+
+def _finished(home: Home, partition: str, inputs: Mapping[str, str]) -> Pointer | None:
+    """Return the folder's vectors if nothing is left to do for them, their table included."""
+    held = [home.store.holds(name, partition, inputs, VERSION) for name in _NAMES]
+    vectors = held[0]
+    return vectors if vectors and all(held) and vectors.meta.get("is_finished") else None
 
 
 def _make(
@@ -165,8 +180,14 @@ def _nothing_made(home: Home, partition: str) -> Outcome:
 
 
 def is_lagging(home: Home, partition: str) -> bool:
-    """Tell whether the folder has vectors, of other chunks than it has now."""
-    return not is_fresh(home, partition, None)
+    """Tell whether the folder has vectors, of other chunks than it has now or not whole."""
+    return bool(_held(home, partition)) and not is_fresh(home, partition, None)
+
+
+def _held(home: Home, partition: str) -> list[Pointer]:
+    """Return what the folder holds of its vectors and their table; one may have been damaged."""
+    found = [home.store.pointer(name, partition) for name in _NAMES]
+    return [pointer for pointer in found if pointer]
 
 
 def _counts(result: EmbedOutcome, pointer: Pointer) -> dict[str, float]:

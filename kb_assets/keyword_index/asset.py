@@ -20,5 +20,8 @@ from kb_search.keyword import VERSION
 def keyword_index(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """Which words stand in which passages of a folder, for keyword search."""
+    """Which words stand in which passages of a folder, for keyword search.
+
+    Next: `build` and `published` follow by themselves; then `kb search` finds these words.
+    """
     return stage_result(run(bench.home, context.partition_key))

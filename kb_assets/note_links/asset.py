@@ -18,5 +18,8 @@ from kb_assets.workbench import Workbench
     automation_condition=WHEN_CONTENT_CHANGED,
 )
 def note_links(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
-    """Every link of the vault, resolved as Obsidian does it, and those that lead nowhere."""
+    """Every link of the vault, resolved as Obsidian does it, and those that lead nowhere.
+
+    Next: nothing, it follows by itself; `kb check` lists the links that lead nowhere.
+    """
     return stage_result(run(bench.home))

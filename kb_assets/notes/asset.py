@@ -20,5 +20,8 @@ from kb_assets.workbench import Workbench
 def notes(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """A folder's notes, every kept version: title, dates, tags, properties and links as written."""
+    """A folder's notes, every kept version: title, dates, tags, properties and links as written.
+
+    Next: `chunks` of the same folder. The [board](/board) shows which notes could not be read.
+    """
     return stage_result(run(bench.home, context.partition_key))

@@ -17,6 +17,9 @@ NO_PROPERTIES = "front-matter-without-properties"  # two rules around text: read
 DATE_UNREADABLE = "date-unreadable"  # a date property holds no date that can be read
 FILE_TIME_DROPPED = "file-time-dropped"  # a copy or sync set most file times of that listing
 CONTENT_MISSING = "content-missing"  # the journal knows the version, its bytes are gone
+TITLE_CUT = "title-cut"  # longer than a title may be
+ALIASES_CUT = "aliases-cut"  # more, or longer ones, than a note may have
+READ_PLAINLY = "read-plainly"  # from here on no Markdown: the text would take too long to read
 PARSE_FAILED = "parse-failed"  # kept as plain text; the detail names the exception's class
 
 

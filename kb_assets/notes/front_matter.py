@@ -16,9 +16,10 @@ from kb_assets.notes.findings import (
     YAML_REFUSED,
     Finding,
 )
-from kb_assets.notes.front_matter_lines import read_lines
+from kb_assets.notes.front_matter_lines import access_properties, read_lines
 from kb_assets.notes.wikilinks import Link, split_target, split_wikilink
 from kb_assets.notes.yaml_strings import (
+    MAX_BYTES,
     Property,
     YamlBrokenError,
     YamlRefusedError,
@@ -56,7 +57,7 @@ def read_front_matter(text: str) -> FrontMatter:
     """Read the front matter of a decoded note. Never raises."""
     block = split_front_matter(text)
     if block is None:
-        return NOTHING
+        return _unclosed(text)
     properties, findings, has_more = _properties(block.yaml)
     if has_more:
         # Text between two rules, with or without properties: it belongs to the body and its
@@ -75,6 +76,16 @@ def split_front_matter(text: str) -> Block | None:
     if not opener or not closer:
         return None
     return Block(text[opener.end() : closer.start()], opener.end(), closer.end())
+
+
+def _unclosed(text: str) -> FrontMatter:
+    """Read who may see a note from front matter that nothing ends: a slip must not open it."""
+    opener = _OPENER.match(text)
+    if not opener:
+        return NOTHING
+    head = text[opener.end() : opener.end() + MAX_BYTES].replace("\r\n", "\n").replace("\r", "\n")
+    access = access_properties(head.partition("\n\n")[0])
+    return FrontMatter(access, (), 0, (Finding(YAML_BROKEN),)) if access else NOTHING
 
 
 def _properties(yaml: str) -> tuple[tuple[Property, ...], tuple[Finding, ...], bool]:

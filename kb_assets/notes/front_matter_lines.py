@@ -20,6 +20,13 @@ _ITEM = re.compile(r"-(?:\s+(?P<v>.*))?")
 _COMMENT = re.compile(r"\s#\s.*")
 
 
+# Who may read a note is asked even where nothing else is read any more.
+_ACCESS = re.compile(
+    r"""^["']?(?:private|readers|tenant)["']?[ \t]*:[^\n]*(?:\n[ \t]*-[^\n]*){0,1000}+""",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 class Lines(NamedTuple):
     """The properties found, in order, and whether the text says more than they hold."""
 
@@ -28,11 +35,28 @@ class Lines(NamedTuple):
 
 
 def read_lines(text: str) -> Lines:
-    """Recover properties from the first 64 KiB of front matter. Never raises."""
+    """Recover properties from the first 64 KiB of front matter. Never raises.
+
+    Beyond them only `private`, `readers` and `tenant` are looked for.
+    """
     reader = _LineReader()
-    for line in text[:MAX_BYTES].splitlines():
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    end = len(text) if len(text) <= MAX_BYTES else text.rfind("\n", 0, MAX_BYTES) + 1
+    for line in (*text[:end].splitlines(), *_access_lines(text[end:])):
         reader.take(line)
-    return Lines(tuple(reader.found), reader.has_more or len(text) > MAX_BYTES)
+    return Lines(tuple(reader.found), reader.has_more or end < len(text))
+
+
+def access_properties(text: str) -> tuple[Property, ...]:
+    """Return only what lines say about who may read the note."""
+    reader = _LineReader()
+    for line in _access_lines(text):
+        reader.take(line)
+    return tuple(reader.found)
+
+
+def _access_lines(text: str) -> list[str]:
+    return "\n".join(found[0] for found in _ACCESS.finditer(text))[:MAX_BYTES].splitlines()
 
 
 class _LineReader:
@@ -100,16 +124,19 @@ def _values(raw: str) -> Iterator[tuple[str, bool]]:
 def _flow_parts(inner: str) -> Iterator[str]:
     """Split a flow list at its commas, but not inside quotes or a wikilink."""
     start, quote, depth = 0, "", 0
+    is_blank = True  # has the part only blanks so far? A quote elsewhere is an apostrophe
     for at, char in enumerate(inner):
         if quote:
             quote = "" if char == quote else quote
-        elif char in "\"'" and not inner[start:at].strip():
+        elif char in "\"'" and is_blank:
             quote = char
         elif char in "[]":
             depth = max(0, depth + (1 if char == "[" else -1))
         elif char == "," and not depth:
             yield inner[start:at]
-            start = at + 1
+            start, is_blank = at + 1, True
+            continue
+        is_blank = is_blank and char.isspace()
     yield inner[start:]
 
 

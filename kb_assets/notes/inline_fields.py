@@ -29,7 +29,7 @@ _BRACKETS = re.compile(rb"[\[\]()\n]")
 _BLANKS = re.compile(rb"[ \t\n]*")
 _FARTHEST_START = 160  # bytes from a line's start to its `::`, indent and key included
 _FEWEST_HEADER_LINES = 3
-_MOST_HEADER_LINES = 60
+_MOST_HEADER_LINES = 200  # lines that go on with a value included
 
 
 class Field(NamedTuple):
@@ -53,7 +53,7 @@ def header_block(data: bytes, title_end: int) -> list[Field]:
     """Return the properties of the header block that follows the title, if there is one."""
     lines: list[Field] = []
     at = _skip_blanks(data, title_end)
-    while len(lines) <= _MOST_HEADER_LINES:
+    for _ in range(_MOST_HEADER_LINES):
         if line := _HEADER_LINE.match(data, at):
             lines.append(Field(_text(line[1]), _text(line[2] or b""), at, True))
         elif lines and (line := _CONTINUED.match(data, at)):

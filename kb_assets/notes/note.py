@@ -1,7 +1,8 @@
 """Read one version of a note: everything its bytes and its path say. Pure.
 
 This is the only place that knows the order of the passes. It may raise on a defect of a pass;
-`plain_note` then keeps the note with what is certain.
+`plain_note` then keeps the note with what is certain. Where a note cannot be read to its end, the
+word `private` before a colon makes it private: a limit of ours must not open what somebody closed.
 """
 
 import datetime as dt
@@ -10,14 +11,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kb_assets.notes.decoding import Decoded
-from kb_assets.notes.findings import Finding
-from kb_assets.notes.front_matter import read_front_matter
+from kb_assets.notes.findings import ALIASES_CUT, READ_PLAINLY, TITLE_CUT, Finding
+from kb_assets.notes.front_matter import NOTHING, FrontMatter, read_front_matter
 from kb_assets.notes.kinds import first_value, split_values, values_of
 from kb_assets.notes.markdown import Body, Heading, read_body
 from kb_assets.notes.tags import property_tags
 from kb_assets.notes.wikilinks import Link
 from kb_assets.notes.yaml_strings import Property
+from kb_core.workload import markdown_end
 
+# A title and the aliases stand beside every chunk of their note.
+MOST_TITLE = 500  # characters, of an alias too
+MOST_ALIASES = 200
+
+_PRIVATE = re.compile(r"\bprivate[\"'*_ \t]{0,8}[:：]", re.IGNORECASE)
 _ENDINGS = (".markdown", ".md")
 # What may stand above a note's title: blank lines, comments, embeds, images and tags. Linear:
 # nothing that was matched is tried again.
@@ -61,29 +68,67 @@ def parse_note(note_id: str, text: str) -> Parsed:
     """Parse a decoded note."""
     front = read_front_matter(text)
     after = _after(text, front.body_start)
-    body = read_body(after, front.body_start)
+    end = markdown_end(after)
+    body = read_body(after[:end], front.body_start)
     fields = sorted(body.fields, key=lambda field: field.start)
-    return Parsed(
-        title=_stated_title(front.properties)
+    of_note = tuple(Property(f.name, f.value, True) for f in fields if f.is_of_note)
+    title = (
+        _stated_title(front.properties)
         or _title_heading(after, front.body_start, body.headings)
-        or file_title(note_id),
-        aliases=split_values(values_of(front.properties, "aliases", "alias")),
+        or file_title(note_id)
+    )
+    aliases = split_values(values_of(front.properties, "aliases", "alias"))
+    return Parsed(
+        title=title[:MOST_TITLE].rstrip(),
+        aliases=[alias for alias in aliases if len(alias) <= MOST_TITLE][:MOST_ALIASES],
         tags=_tags(front.properties, body),
         front_matter=front.properties,
-        of_note=tuple(Property(f.name, f.value, True) for f in fields if f.is_of_note),
+        of_note=(*of_note, *_said_private(after[end:])),
         properties=[
             *((each.name, each.value) for each in front.properties),
             *((field.name, field.value) for field in fields),
         ],
         links=(*front.links, *body.links),
         body_start=front.body_start,
-        findings=front.findings,
+        findings=(*front.findings, *_limits_met(title, aliases, after[:end], after)),
     )
 
 
-def plain_note(note_id: str, finding: Finding) -> Parsed:
-    """Return what is left of a note that could not be parsed: its name, and why."""
-    return Parsed(file_title(note_id), [], {}, (), (), [], (), 0, (finding,))
+def plain_note(note_id: str, text: str, finding: Finding) -> Parsed:
+    """Return what is left of a note that could not be parsed: its name, its access, and why."""
+    front = _front_matter_or_none(text)
+    return Parsed(
+        title=file_title(note_id)[:MOST_TITLE],
+        aliases=[],
+        tags={},
+        front_matter=front.properties,
+        of_note=_said_private(text),
+        properties=[(each.name, each.value) for each in front.properties],
+        links=(),
+        body_start=front.body_start,
+        findings=(finding, *front.findings),
+    )
+
+
+def _front_matter_or_none(text: str) -> FrontMatter:
+    try:
+        return read_front_matter(text)
+    except Exception:  # noqa: BLE001 - the note is kept without it, and its finding says so
+        return NOTHING
+
+
+def _said_private(unread: str) -> tuple[Property, ...]:
+    """Return the property that closes a note whose unread part seems to say it is private."""
+    return (Property("private", "true", True),) if _PRIVATE.search(unread) else ()
+
+
+def _limits_met(title: str, aliases: Sequence[str], read: str, body: str) -> Iterator[Finding]:
+    if len(title) > MOST_TITLE:
+        yield Finding(TITLE_CUT, f"{len(title)} characters")
+    if len(aliases) > MOST_ALIASES or any(len(alias) > MOST_TITLE for alias in aliases):
+        yield Finding(ALIASES_CUT, f"{len(aliases)} aliases")
+    if len(read) < len(body):
+        yield Finding(READ_PLAINLY, f"from character {len(read)} of the body's {len(body)}")
 
 
 def without_ending(note_id: str) -> str:

@@ -32,7 +32,7 @@ from kb_core.dates import DailyFormat, compile_daily_format
 from kb_core.ids import content_id, json_hash
 from kb_core.settings import FolderRule, Settings
 
-VERSION = "2"  # raise it when equal bytes would give other rows
+VERSION = "3"  # raise it when equal bytes would give other rows
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,13 @@ def _parse_or_keep(note_id: str, decoded: Decoded) -> Parsed:
     try:
         return parse_note(note_id, decoded.text)
     except Exception as problem:  # noqa: BLE001 - whatever it is, the note is kept and listed
-        return _kept(note_id, problem)
+        return _kept(note_id, decoded.text, problem)
     except BaseException as problem:
         # A panic inside the Markdown parser is no Exception; an interrupt must pass.
         if type(problem).__name__ != "PanicException":
             raise
-        return _kept(note_id, problem)
+        return _kept(note_id, decoded.text, problem)
 
 
-def _kept(note_id: str, problem: BaseException) -> Parsed:
-    return plain_note(note_id, Finding(PARSE_FAILED, type(problem).__name__))
+def _kept(note_id: str, text: str, problem: BaseException) -> Parsed:
+    return plain_note(note_id, text, Finding(PARSE_FAILED, type(problem).__name__))

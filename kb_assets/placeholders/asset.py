@@ -19,5 +19,8 @@ from kb_assets.workbench import Workbench
 def placeholders(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """Which files a folder holds, which of them can be read, and which notes are new."""
+    """Which files a folder holds, which of them can be read, and which notes are new.
+
+    Next: `notes` of the same folder. The [board](/board) shows every folder's state.
+    """
     return stage_result(run(bench.home, context.partition_key, bench.started))

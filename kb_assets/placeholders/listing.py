@@ -24,9 +24,12 @@ def begin_listing(home: Home, now: dt.datetime, only: Sequence[str] | None = Non
     Raises VaultError when the vault is missing, is no folder, or holds no note.
     """
     entries = register_vault(home)
+    history = History(home.data / "history")
     with home.leases.hold("listing"):
-        import_versions(home, {entry.path: entry for entry in entries})
-        return History(home.data / "history").begin(
+        if import_versions(home, {entry.path: entry for entry in entries}, now):
+            # A folder whose notes are all gone stands in the journal alone.
+            home.register_folders(_folders_of_journal(history, home.settings.vault.folder_depth))
+        return history.begin(
             now,
             home.folders(),
             drop_file_times=is_one_day(entries),
@@ -104,15 +107,16 @@ def _check_same_vault(home: Home, entries: Sequence[Entry]) -> None:
     A vault that merely moved still holds most of the notes that were last listed.
     """
     here, known = str(home.vault_path), home.record("home").get("vault", "")
-    listed = home.store.read_all("files", ["path", "is_note"])
-    notes = set(listed.filter(listed["is_note"])["path"].to_pylist())
-    kept = notes & {entry.path for entry in entries}
-    if known not in ("", here) and len(kept) < _SAME_VAULT * len(notes):
-        raise HomeError(
-            f"{home.root} was built over {known}, and {here} looks like another vault: it holds "
-            f"{len(kept)} of its {len(notes)} notes. Set `vault.path` back, or make a home for "
-            f"the other vault: `kb init {here} --home DIR`."
-        )
+    if known not in ("", here):  # only then: a table that is lost is made anew by what follows
+        listed = home.store.read_all("files", ["path", "is_note"])
+        notes = set(listed.filter(listed["is_note"])["path"].to_pylist())
+        kept = notes & {entry.path for entry in entries}
+        if len(kept) < _SAME_VAULT * len(notes):
+            raise HomeError(
+                f"{home.root} was built over {known}, and {here} looks like another vault: it "
+                f"holds {len(kept)} of its {len(notes)} notes. Set `vault.path` back, or make a "
+                f"home for the other vault: `kb init {here} --home DIR`."
+            )
     home.remember(vault=here)
 
 

@@ -125,24 +125,34 @@ class _Output:
 def _score(home: "Home", request: "Request", posed: "Sequence[Posed]", output: _Output) -> None:
     from eval_assets.plots import check_ending
     from kb_serve import scoring
+    from kb_serve.comparison import moved_since
+    from resources.builds import Builds
 
-    if output.plot:
+    if output.plot:  # a slip in an option is told before minutes of asking, not after
         check_ending(output.plot)
+    if output.against:
+        Builds(home.data).find(output.against)
     build, scores = request.ask(home, posed)
     if output.out:
         scoring.write_rows(output.out, scores, with_times=output.with_times)
     if output.plot and request.sweep:
         scoring.draw_sweep(output.plot, request.sweep, scores)
         say(f"Drawn: {output.plot}")
-    since, changes = (
-        scoring.moved_since(home, output.against, scores, posed) if output.against else ("", {})
-    )
+    since = moved_since(home, output.against, request, scores, posed) if output.against else None
     if output.as_json:
         values = scoring.as_values(build, scores, with_times=output.with_times)
-        emit(values | scoring.moved_values(since, changes))
+        emit(values | (since.to_json() if since else {}))
         return
-    shown = [*scoring.all_tables(request, scores), *scoring.moved_tables(since, changes, posed)]
+    shown = [*scoring.all_tables(request, scores), *(since.tables(posed) if since else [])]
+    _warn(home, build)
     _show(build, scores, shown, with_times=output.with_times)
+
+
+def _warn(home: "Home", build: str) -> None:
+    from resources.builds import Builds
+
+    if not Builds(home.data).report(build).get("is_complete"):
+        say("Parts of this build are pending: what is missing in it counts as not found.")
 
 
 def _show(build: str, scores: "Scores", shown: "list[Table]", *, with_times: bool) -> None:

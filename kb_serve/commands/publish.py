@@ -75,7 +75,7 @@ def _publish(home: "Home", unpinning: bool, accepting: bool) -> dict[str, Any]:
         message = f"Build {last[:12]} does not answer: {verdict.why_not}."
     else:
         message = f"Build {last[:12]} answers{'' if verdict.is_moved else ' already'}."
-    return _values(home, message, list(verdict.problems))
+    return _values(home, verdict.answers, message, list(verdict.problems))
 
 
 def _rollback(home: "Home", target: str | None) -> dict[str, Any]:
@@ -90,14 +90,12 @@ def _rollback(home: "Home", target: str | None) -> dict[str, Any]:
         )
     pin(home, name)
     message = f"Build {name[:12]} answers and is pinned. `kb publish --unpin` ends that."
-    return _values(home, message, [])
+    return _values(home, name, message, [])
 
 
-def _values(home: "Home", message: str, problems: list[str]) -> dict[str, Any]:
+def _values(home: "Home", current: str, message: str, problems: list[str]) -> dict[str, Any]:
     from kb_assets.build.publish import pinned
-    from resources.builds import Builds
 
-    current = Builds(home.data).current()
     return {"current": current, "pinned": pinned(home), "problems": problems, "message": message}
 
 

@@ -1,4 +1,4 @@
-"""`kb ui`: the Dagster page of this home, with its daemon, on this machine alone."""
+"""`kb ui`: the guarded page of this home, with its board and daemon, on this machine alone."""
 
 import click
 
@@ -7,13 +7,20 @@ from kb_serve.output import say
 
 
 @click.command(short_help="Open the build's page in the browser.")
-@click.option("--port", default=3000, show_default=True, help="Where the page answers.")
+@click.option(
+    "--port",
+    default=3000,
+    show_default=True,
+    type=click.IntRange(1, 65_535),
+    help="Where the page answers.",
+)
 @home_option
 def command(port: int, home: str | None) -> None:
-    """Open the build's page on 127.0.0.1: lineage, runs, folders, schedules.
+    """Open the page of this home on 127.0.0.1: the board, lineage, runs, folders, sensors.
 
-    The page has no login and no guard yet: any page in your browser could start a run through
-    it. Keep it closed while you browse elsewhere, and never make it reachable from outside.
+    Only this page itself may ask it: requests that other pages make in your browser are refused
+    and named here. It has no login: whoever else works on this machine can reach it. Ctrl-C ends
+    it with everything it started.
 
     \b
     Example:  kb ui --port 3000
@@ -22,6 +29,5 @@ def command(port: int, home: str | None) -> None:
     from resources.home import Home
 
     opened = Home.open(home_root(home))
-    say(f"The page of {opened.root}: http://127.0.0.1:{port}   (Ctrl-C stops it)")
-    say("It has no guard yet: close it before you browse elsewhere, and never publish the port.")
+    say(f"Starting the page of {opened.root} on port {port}. Ctrl-C stops it.")
     raise SystemExit(serve(opened, port))

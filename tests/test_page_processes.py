@@ -1,0 +1,142 @@
+"""Whatever ends the page ends everything it started, runs included, and nothing else may start."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from benchmarks.page_requests import free_port, get
+from tests.kb_command import ROOT, kb_json, make_home, run_kb
+from tests.running_page import ask, newest_run, wait_for
+from tests.small_vault import make_vault
+from tests.standins.ollama_server import OllamaStandIn
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
+
+LAUNCH = (
+    'mutation {{ launchRun(executionParams: {{selector: {{jobName: "vectors", '
+    'repositoryName: "__repository__", repositoryLocationName: "knowledge_base"}}, '
+    "runConfigData: {{}}, executionMetadata: "
+    '{{tags: [{{key: "dagster/partition", value: "{}"}}]}}}}) {{ __typename }} }}'
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("processes")
+    root = make_home(make_vault(folder / "vault"), folder / "home")
+    kb_json("build", "--home", str(root))
+    return root
+
+
+@contextmanager
+def running(home, **env):
+    """Start `kb ui` as a terminal does; yield its process and its port."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kb_serve.cli", "ui", "--home", str(home), "--port", str(port)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "KB_EMBEDDER__ENGINE": "none", **env},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    try:
+        assert wait_for(lambda: _is_up(port))
+        yield process, port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _is_up(port):
+    try:
+        return get(port, "/server_info") == 200
+    except OSError:
+        return False
+
+
+def below(process):
+    """Return the processes that one started, and those that these started."""
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return [found for child in children for found in (child, *below(child))]
+
+
+def alive(processes):
+    return [number for number in processes if Path(f"/proc/{number}").exists()]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGHUP])
+def test_stopping_the_page_leaves_no_process(home, sign):
+    with running(home) as (page, _):
+        started = below(page.pid)
+        page.send_signal(sign)
+
+        assert page.wait(20) == 0
+        assert len(started) >= 3
+        assert alive(started) == []
+
+
+def test_a_killed_page_takes_everything_with_it(home):
+    with running(home) as (page, _):
+        started = below(page.pid)
+        page.kill()
+
+        assert wait_for(lambda: not alive(started), 20)
+
+
+def test_the_end_of_one_process_is_the_end_of_all_and_is_said(home):
+    with running(home) as (page, _):
+        started = below(page.pid)
+        os.kill(started[0], signal.SIGKILL)
+
+        assert page.wait(20) == 1
+        assert alive(started) == []
+        assert "ended by itself" in page.stderr.read()
+
+
+def test_a_run_under_way_ends_with_the_page_and_says_that_it_failed(home):
+    partitions = {row["folder"]: row["partition"] for row in folders(home)}
+    with OllamaStandIn(slow_seconds=60) as server:
+        env = {"KB_EMBEDDER__ENGINE": "ollama", "KB_EMBEDDER__URL": server.url}
+        with running(home, **env) as (page, port):
+            ask(port, LAUNCH.format(partitions["Work"]))
+            assert wait_for(server.scenario.batches), newest_run(port)
+            started = below(page.pid)
+            page.terminate()
+
+            assert page.wait(20) == 0
+            assert len(started) >= 4  # the run has a process of its own
+            assert alive(started) == []
+    assert last_status(home) == "FAILURE"
+
+
+def folders(home):
+    return kb_json("folders", "--home", str(home))["folders"]
+
+
+def last_status(home):
+    before = Path.cwd()
+    os.chdir(home)
+    try:
+        with dg.DagsterInstance.from_config(str(home)) as instance:
+            return instance.get_run_records(limit=1)[0].dagster_run.status.value
+    finally:
+        os.chdir(before)
+
+
+def test_a_second_page_of_one_home_and_a_taken_port_are_said_at_once(home, tmp_path):
+    other = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+    with running(home) as (_, port):
+        again = run_kb("ui", "--port", str(free_port()), "--home", str(home))
+        taken = run_kb("ui", "--port", str(port), "--home", str(other))
+
+    assert again.returncode == taken.returncode == 1
+    assert "is open already" in again.stderr
+    assert f"Port {port} is taken" in taken.stderr
+    assert f"kb ui --port {port + 1}" in taken.stderr
