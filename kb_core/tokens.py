@@ -12,7 +12,7 @@ from typing import Protocol
 # letters (or what is left of them) of a word in any other script.
 _CJK = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[^\W\d_{_CJK}]{{1,7}}|\S")
-_REMEMBERED = 256  # characters of a word: counters remember no longer ones
+_REMEMBERED = 256  # characters of a word
 _ASCII_TOKEN = re.compile(r"[A-Za-z]{1,7}|\S")  # the same, half as slow again
 
 
@@ -57,9 +57,12 @@ class _NoteCounter:
 
     def count(self, text: str) -> int:
         if self._left > 0:
-            new = self._new_characters(text)
+            words = set(text.split()) - self._met
+            new = sum(map(len, words))
             if new <= self._left:
                 self._left -= new
+                # Counters remember no longer ones, and cut them each time.
+                self._met.update(word for word in words if len(word) <= _REMEMBERED)
                 return self._exact(text)
             if not self._bytes:
                 self._exact(text[: self._left])
@@ -71,14 +74,6 @@ class _NoteCounter:
         self._tokens += tokens
         self._bytes += _bytes(text)
         return tokens
-
-    def _new_characters(self, text: str) -> int:
-        """Count the characters of words not met before, and of those too long to remember."""
-        words = text.split()
-        long = sum(size for size in map(len, words) if size > _REMEMBERED)
-        new = {word for word in words if len(word) <= _REMEMBERED} - self._met
-        self._met |= new
-        return long + sum(map(len, new))
 
 
 def _bytes(text: str) -> int:

@@ -30,8 +30,8 @@ UPKEEP = (
 
 
 _DAMAGED_DATABASE = (
-    "A database of this home is damaged ({problem}). Move data/cache/leases.sqlite away: it is "
-    "made anew. If that does not help, data/dagster too: only the history of runs is lost."
+    "A database of this home cannot be used ({problem}). `kb verify --mend` says which one and "
+    "moves it away if it is damaged: it is made anew."
 )
 
 
@@ -112,8 +112,21 @@ def main() -> None:
         _fail(type(problem).__name__, str(problem))
     except OSError as problem:
         _fail(type(problem).__name__, _in_words(problem))
-    except sqlite3.Error as problem:
-        _fail(type(problem).__name__, _DAMAGED_DATABASE.format(problem=problem))
+    except Exception as problem:
+        database = _database_error(problem)
+        if database is None:
+            raise
+        _fail(type(database).__name__, _DAMAGED_DATABASE.format(problem=database))
+
+
+def _database_error(problem: BaseException | None) -> sqlite3.Error | None:
+    """Return SQLite's own error: Dagster's come wrapped by what stands between."""
+    while problem is not None:
+        if isinstance(problem, sqlite3.Error):
+            return problem
+        original = getattr(problem, "orig", None)
+        problem = original if isinstance(original, sqlite3.Error) else problem.__cause__
+    return None
 
 
 def _in_words(problem: OSError) -> str:

@@ -4,18 +4,17 @@ Each check says the problem in words, or gives empty text. What a file means and
 with it is for the caller to say.
 """
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from resources.content_names import MISSING, unreadable
-from resources.seals import is_sealed, unsealed
+from resources.seals import unsealed
 from resources.sqlite_files import BUSY_SECONDS, is_busy
 
 
 def sealed_problem(path: Path) -> str:
-    """Check a small JSON file; one without a seal only for being JSON."""
+    """Check a small JSON file; an earlier version's without a seal only for being JSON."""
     try:
         unsealed(path.read_bytes())
     except FileNotFoundError:
@@ -40,11 +39,6 @@ def lines_problem(path: Path) -> str:
         except (ValueError, RecursionError):
             return f"line {number}: its seal does not fit what it holds, or it is no JSON"
     return "" if lines[-1] == b"" else f"line {len(lines)} is cut off"
-
-
-def has_seal(path: Path) -> bool:
-    """Tell whether a small JSON file that could be read was sealed by its writer."""
-    return is_sealed(json.loads(path.read_bytes()))
 
 
 def open_to_check(path: Path) -> sqlite3.Connection:

@@ -22,7 +22,9 @@ from resources.caches import EmbeddingCache
 from resources.closure import build_files, kept_files
 from resources.soundness import lines_problem
 from resources.vector_rows import cache_problem, save_sound_rows
+from tests.kb_command import kb_json, make_home
 from tests.kept_home import copy_home, first, flip, make_kept_home
+from tests.small_vault import make_vault, put
 from tests.standins.ollama_server import OllamaStandIn
 
 
@@ -330,6 +332,16 @@ def test_nothing_is_mended_while_somebody_writes(home, monkeypatch):
 
     assert isinstance(done.exception, BusyError)
     assert found(home)
+
+
+def test_a_damaged_database_of_dagsters_is_said_in_words_and_mended(tmp_path):
+    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+    put(home / "data" / "dagster" / "history", "runs.db", b"no database" * 1000)
+
+    failed = kb_json("build", "--home", str(home), status=1)
+    assert "kb verify --mend" in failed["message"]
+    assert kb_json("verify", "--mend", "--home", str(home))["mended"]
+    assert kb_json("build", "--home", str(home))["changed"]
 
 
 # Places whose numbers lead to others: without a check, reading them ends in a traceback.

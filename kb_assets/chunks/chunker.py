@@ -73,7 +73,7 @@ def _note_rows(note: Note, limits: Limits, counter: TokenCounter) -> list[Row]:
     sections = read_sections(body[:end], note["title"], own_date(note))
     is_card = note["kind"] in CARD_KINDS and end == len(body)
     counter = for_one_note(counter, body)
-    properties = property_face(note["aliases"], note["tags"], note["properties"], body)
+    properties = property_face(note["aliases"], note["tags"], note["properties"], body[:end])
     if not body.strip():
         drafts = [Draft(0, 0, properties, counter.count(properties))] if properties else []
     elif is_card:

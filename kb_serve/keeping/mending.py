@@ -63,14 +63,11 @@ def _let_go(home: Home, found: Damage) -> str:
     builds = Builds(home.data)
     path = home.data / found.path
     set_aside(home, path)
-    below_store = found.path.removeprefix("store/")
-    gone = [
-        name
-        for name in builds.names()
-        if below_store in build_files(builds.read(name)) and found.path != below_store
-    ]
     if path.parent.name == "builds":
-        gone.append(path.stem)
+        gone = [path.stem]
+    else:
+        file = found.path.removeprefix("store/")
+        gone = [name for name in builds.names() if file in build_files(builds.read(name))]
     builds.log_published([name for name in builds.published() if name not in gone])
     for name in gone:
         for file in builds.files(name):
