@@ -101,6 +101,9 @@ def keyword_counts(text: str) -> Counter[str]:
     counts = Counter(_runs(text))
     names = [(run, counts.pop(run)) for run in list(filterfalse(_is_plain, counts))]
     for run, number in names:
+        if number == 1:
+            counts.update(_run_tokens(run))
+            continue
         for token in _run_tokens(run):
             counts[token] += number
     return counts

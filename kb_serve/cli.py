@@ -30,8 +30,8 @@ UPKEEP = (
 
 
 _DAMAGED_DATABASE = (
-    "A database of this home cannot be used ({problem}). `kb verify --mend` says which one and "
-    "moves it away if it is damaged: it is made anew."
+    "A database of this home cannot be used ({problem}). Free some space if the disk is full; "
+    "else `kb verify --mend` finds the damaged one and moves it away: it is made anew."
 )
 
 
@@ -108,15 +108,21 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
-    except KbError as problem:
-        _fail(type(problem).__name__, str(problem))
-    except OSError as problem:
-        _fail(type(problem).__name__, _in_words(problem))
     except Exception as problem:
-        database = _database_error(problem)
-        if database is None:
+        words = _in_words(problem)
+        if words is None:
             raise
-        _fail(type(database).__name__, _DAMAGED_DATABASE.format(problem=database))
+        _fail(type(problem).__name__, words)
+
+
+def _in_words(problem: Exception) -> str | None:
+    """Say what went wrong and what to do; None for what nobody expected."""
+    if isinstance(problem, KbError):
+        return str(problem)
+    if isinstance(problem, OSError):
+        return _of_the_system(problem)
+    database = _database_error(problem)
+    return _DAMAGED_DATABASE.format(problem=database) if database else None
 
 
 def _database_error(problem: BaseException | None) -> sqlite3.Error | None:
@@ -129,7 +135,7 @@ def _database_error(problem: BaseException | None) -> sqlite3.Error | None:
     return None
 
 
-def _in_words(problem: OSError) -> str:
+def _of_the_system(problem: OSError) -> str:
     """Say what the system refused, where, and what to do; the last build answers meanwhile."""
     where = f" at {problem.filename}" if problem.filename else ""
     remedy = {

@@ -21,6 +21,7 @@ from kb_serve.output import say
 from resources.home import Home
 from resources.ports import is_free
 
+LOG = "dagster/page.log"  # below the home's data: what runs and the daemon print
 EXPLAINED = 3  # a role ends with this status when it has said why
 
 _HOST = "127.0.0.1"
@@ -86,7 +87,7 @@ def _run(home: Home, listener: socket.socket, port: int) -> int:
             processes["code"] = _start(home, ["code", where])
             processes["daemon"] = _start(home, ["daemon", where])
             processes["page"] = _start(home, ["page", where, str(port), str(shared)], shared)
-            return _watch(processes, port)
+            return _watch(home, processes, port)
     except KeyboardInterrupt:
         return 0
     finally:
@@ -108,14 +109,17 @@ def _start(home: Home, arguments: list[str], *shared: int) -> Process:
     )
 
 
-def _watch(processes: dict[str, Process], port: int) -> int:
+def _watch(home: Home, processes: dict[str, Process], port: int) -> int:
     """Say when the page answers; return 1 as soon as one process ends."""
     is_said = False
     while True:
         for role, process in processes.items():
             if process.poll() is not None:
                 if process.returncode != EXPLAINED:
-                    say(f"The {role} process ended by itself, so the page stops. Start it again.")
+                    say(
+                        f"The {role} process ended by itself, so the page stops. "
+                        f"{home.data / LOG} may say why; start the page again."
+                    )
                 return 1
         if not is_said and _answers(port):
             is_said = True

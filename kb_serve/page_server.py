@@ -23,7 +23,7 @@ from dagster._core.workspace.load_target import GrpcServerTarget
 from kb_assets.placeholders.listing import register_vault
 from kb_core.errors import KbError
 from kb_serve.dagster_instance import open_instance
-from kb_serve.dagster_page import EXPLAINED
+from kb_serve.dagster_page import EXPLAINED, LOG
 from kb_serve.output import say
 from resources.home import Home
 
@@ -69,6 +69,7 @@ def _serve_code(home: Home, where: str) -> None:
     from dagster._cli.api import api_cli
 
     _register(home)
+    _write_log(home, os.O_TRUNC)
     arguments = ["grpc", "--socket", where, "--module-name", "kb_serve.definitions"]
     arguments += ["--location-name", _LOCATION, "--empty-working-directory", "--log-level", _LEVEL]
     api_cli.main(arguments, standalone_mode=False)
@@ -84,10 +85,19 @@ def _register(home: Home) -> None:
         pass
 
 
+def _write_log(home: Home, how: int) -> None:
+    """Send what this process and its runs print to a file: the terminal shows refusals alone."""
+    path = home.data / LOG
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | how, 0o600)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+
+
 def _run_daemon(home: Home, where: str) -> None:
     from dagster._daemon.controller import daemon_controller_from_instance
 
     _await_code(where)
+    _write_log(home, os.O_APPEND)
     with (
         dg.DagsterInstance.from_config(str(home.root)) as instance,
         daemon_controller_from_instance(instance, _target(where), log_level=_LEVEL) as controller,

@@ -115,7 +115,10 @@ class LocalVault:
         except (OSError, ValueError, RecursionError):
             return None
         name = settings.get("format") if isinstance(settings, dict) else None
-        return name if isinstance(name, str) and 0 < len(name) <= _LONGEST_FORMAT else None
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_FORMAT:
+            return None
+        # JSON can hold half a surrogate pair, which no file name can.
+        return name if name.isprintable() else None
 
     def _check_root(self) -> None:
         hint = "Set `vault.path` in kb.toml, or mount the vault."

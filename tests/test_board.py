@@ -217,6 +217,7 @@ def test_the_time_that_vectors_take_is_said_or_how_to_find_out():
 
     assert "about 10 min" in steps(known)[0].why
     assert "kb doctor" in steps(unknown)[0].why
+    assert "switched off" in render(board(folder(with_vectors=1), makes_vectors=False), NOW)
 
 
 # --- how it is shown

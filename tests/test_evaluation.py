@@ -1,7 +1,6 @@
 """Scoring a home's last build: once, whole builds alone, and never with half of the truth."""
 
 import json
-import shutil
 
 import dagster as dg
 import pytest
@@ -22,11 +21,11 @@ from resources.evaluations import Evaluations
 from resources.ollama_embedder import OllamaEmbedder
 from tests.built_home import build, open_home
 from tests.eval_vault import TOPICS, make_eval_vault, note_path, question_row, write_questions
+from tests.scored_homes import NO_VECTORS, by_ollama, copy_home, make_homes
 from tests.small_vault import put
 from tests.standins.ollama_server import OllamaStandIn
 
-NO_VECTORS = '[embedder]\nengine = "none"\n'
-HARBOUR, TOWN = partition_key("Harbour"), partition_key("Town")
+TOWN = partition_key("Town")
 
 
 @pytest.fixture(scope="module")
@@ -42,36 +41,18 @@ def _quick(monkeypatch):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, ollama):
-    """Two homes over one vault that were built and not scored; tests take copies."""
     root = tmp_path_factory.mktemp("built")
-    vault = make_eval_vault(root / "vault")
-    for name, settings in (("words", NO_VECTORS), ("whole", by_ollama(ollama))):
-        home = open_home(root / name, vault, settings)
-        write_questions(home.root)
-        build(home)
-    return root
-
-
-def by_ollama(server, model="bge-m3"):
-    return f'[embedder]\nengine = "ollama"\nmodel = "{model}"\nurl = "{server.url}"\n'
-
-
-def copied(built, tmp_path, name, settings):
-    shutil.copytree(built / "vault", tmp_path / "vault")
-    shutil.copytree(built / name, tmp_path / "home")
-    return open_home(tmp_path / "home", tmp_path / "vault", settings)
+    return make_homes(root, words=NO_VECTORS, whole=by_ollama(ollama))
 
 
 @pytest.fixture
 def words(built, tmp_path):
-    """A home that was built without an embedder, and has questions."""
-    return copied(built, tmp_path, "words", NO_VECTORS)
+    return copy_home(built, "words", tmp_path, NO_VECTORS)
 
 
 @pytest.fixture
 def whole(built, tmp_path, ollama):
-    """A home that was built with vectors, and has questions."""
-    return copied(built, tmp_path, "whole", by_ollama(ollama))
+    return copy_home(built, "whole", tmp_path, by_ollama(ollama))
 
 
 def history(home):
@@ -190,24 +171,6 @@ def test_an_embedder_that_gives_no_answer_is_asked_again_with_the_next_build(who
     assert TOWN not in folders_to_score(whole)
 
 
-def test_a_folder_that_may_never_have_vectors_is_scored_by_words_once(
-    tmp_path, ollama, monkeypatch
-):
-    monkeypatch.setattr("resources.ollama_embedder.is_this_machine", lambda _url: False)
-    vault = make_eval_vault(tmp_path / "vault")
-    settings = f'{by_ollama(ollama)}[egress]\nallow = ["Town"]\n'
-    home = open_home(tmp_path / "home", vault, settings)
-    write_questions(home.root)
-    build(home)
-
-    done = score_folder(home, HARBOUR), score_folder(home, TOWN)
-
-    assert [each.variant for each in done] == ["keyword", "hybrid"]
-    assert folders_to_score(home) == []
-    assert evaluate(home).variant == "hybrid"
-    assert is_fresh(home)
-
-
 def test_two_processes_that_score_one_build_leave_one_point_in_the_history(words, monkeypatch):
     plain = stage._for_gate
 
@@ -265,65 +228,6 @@ def test_after_a_change_of_embedder_the_old_builds_words_are_no_measure_of_speed
 
     assert done.variant == "hybrid"
     assert "latency_ratio" not in report(moved)["evaluation"]
-
-
-def test_a_folder_is_scored_inside_and_in_the_whole_vault_and_then_left_alone(words):
-    assert folders_to_score(words) == [HARBOUR, TOWN]
-    done = score_folder(words, HARBOUR)
-
-    assert (done.variant, done.figures["questions"]) == ("keyword", 6)
-    assert {"mrr_inside", "mrr_whole"} <= set(done.figures)
-    assert score_folder(words, HARBOUR).is_cached
-    assert folders_to_score(words) == [TOWN]
-    assert [(row["folder"], row["variant"]) for row in history(words)] == [(HARBOUR, "keyword")]
-
-
-def test_other_folders_stand_in_the_way_of_the_whole_vault_alone(words, tmp_path):
-    rival = "# Pier\n\nWhat does the pier cost a year? The cost of the pier a year.\n"
-    put(tmp_path / "vault", "Town/Pier.md", rival)
-    build(words)
-
-    figures = score_folder(words, HARBOUR).figures
-
-    assert figures["mrr_inside"] == 1.0
-    assert figures["mrr_whole"] == round((5 + 1 / 2) / 6, 4)
-
-
-def test_a_folder_is_asked_the_first_variant_that_knows_folders(words, tmp_path):
-    settings = f'{NO_VECTORS}[evaluation]\nvariants = ["bm25s", "hybrid", "keyword:cap=1"]\n'
-    home = open_home(words.root, tmp_path / "vault", settings)
-
-    assert score_folder(home, HARBOUR).variant == "keyword:cap=1"
-
-
-def test_a_folder_whose_questions_ask_about_gone_notes_is_looked_at_once(words):
-    row = {**question_row("pier"), "essential": ["Town/Gone.md"], "facts": []}
-    put(words.data / "eval", "costs.jsonl", json.dumps(row))
-    assert folders_to_score(words) == [TOWN]
-
-    done = score_folder(words, TOWN)
-
-    assert "gone" in done.why_not
-    assert folders_to_score(words) == []
-    assert score_folder(words, TOWN).why_not == done.why_not
-    assert history(words) == []
-
-
-def test_an_edit_moves_its_own_folder_alone(words, tmp_path):
-    for partition in folders_to_score(words):
-        score_folder(words, partition)
-    put(tmp_path / "vault", "Town/New.md", "# New\n\nThe quay.\n")
-    build(words)
-
-    assert folders_to_score(words) == [TOWN]
-
-
-def test_questions_over_two_folders_belong_to_none(words):
-    row = {**question_row("pier"), "essential": ["Town/Ferry.md", "Harbour/Pier.md"]}
-    put(words.data / "eval", "costs.jsonl", json.dumps(row))
-
-    assert folders_to_score(words) == []
-    assert "answered by this folder alone" in score_folder(words, TOWN).why_not
 
 
 def test_a_judge_knows_the_notes_that_can_be_found(words):

@@ -11,36 +11,33 @@ import dagster as dg
 import pytest
 
 from benchmarks.page_requests import free_port, get
-from tests.kb_command import ROOT, kb_json, make_home, run_kb
+from resources.home import Home
+from tests.kb_command import ROOT, make_home, run_kb
 from tests.running_page import ask, newest_run, wait_for
 from tests.small_vault import make_vault
-from tests.standins.ollama_server import OllamaStandIn
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc")
 
 LAUNCH = (
-    'mutation {{ launchRun(executionParams: {{selector: {{jobName: "vectors", '
-    'repositoryName: "__repository__", repositoryLocationName: "knowledge_base"}}, '
-    "runConfigData: {{}}, executionMetadata: "
-    '{{tags: [{{key: "dagster/partition", value: "{}"}}]}}}}) {{ __typename }} }}'
+    'mutation { launchRun(executionParams: {selector: {jobName: "publish", '
+    'repositoryName: "__repository__", repositoryLocationName: "knowledge_base"}, '
+    "runConfigData: {}}) { __typename } }"
 )
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("processes")
-    root = make_home(make_vault(folder / "vault"), folder / "home")
-    kb_json("build", "--home", str(root))
-    return root
+    return make_home(make_vault(folder / "vault"), folder / "home")
 
 
 @contextmanager
-def running(home, **env):
+def running(home):
     """Start `kb ui` as a terminal does; yield its process and its port."""
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "kb_serve.cli", "ui", "--home", str(home), "--port", str(port)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "KB_EMBEDDER__ENGINE": "none", **env},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "KB_EMBEDDER__ENGINE": "none"},
         stderr=subprocess.PIPE,
         start_new_session=True,
         text=True,
@@ -101,23 +98,17 @@ def test_the_end_of_one_process_is_the_end_of_all_and_is_said(home):
 
 
 def test_a_run_under_way_ends_with_the_page_and_says_that_it_failed(home):
-    partitions = {row["folder"]: row["partition"] for row in folders(home)}
-    with OllamaStandIn(slow_seconds=60) as server:
-        env = {"KB_EMBEDDER__ENGINE": "ollama", "KB_EMBEDDER__URL": server.url}
-        with running(home, **env) as (page, port):
-            ask(port, LAUNCH.format(partitions["Work"]))
-            assert wait_for(server.scenario.batches), newest_run(port)
-            started = below(page.pid)
-            page.terminate()
+    # The run waits for what this test holds, until it is ended.
+    with Home.open(home).leases.hold("build"), running(home) as (page, port):
+        ask(port, LAUNCH)
+        assert wait_for(lambda: newest_run(port)["status"] == "STARTED")
+        started = below(page.pid)
+        page.terminate()
 
-            assert page.wait(20) == 0
-            assert len(started) >= 4  # the run has a process of its own
-            assert alive(started) == []
+        assert page.wait(20) == 0
+        assert len(started) >= 4  # the run has a process of its own
+        assert alive(started) == []
     assert last_status(home) == "FAILURE"
-
-
-def folders(home):
-    return kb_json("folders", "--home", str(home))["folders"]
 
 
 def last_status(home):

@@ -30,6 +30,7 @@ _TURN = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FEWEST_TURNS = 4
+_CHAT_BEGINS_WITHIN = 1 << 18  # characters; no conversation has its first answer further down
 
 
 def values_of(properties: Sequence[Property], *names: str) -> Iterator[Property]:
@@ -62,7 +63,7 @@ def is_chat(text: str) -> bool:
     Turns are lines such as `**User:**`, `## Assistant` or `**助手：**`.
     """
     users = assistants = 0
-    for turn in _TURN.finditer(text):
+    for turn in _TURN.finditer(text, 0, _CHAT_BEGINS_WITHIN):
         is_assistant = bool(turn["titled"] or turn["bold"])
         users, assistants = users + (not is_assistant), assistants + is_assistant
         if users and assistants and users + assistants >= _FEWEST_TURNS:

@@ -83,8 +83,10 @@ def _on_rest(board: Board) -> Iterator[Step]:
 
 
 def time_left(board: Board) -> str:
-    """Say how long all pending vectors take, or how to find out."""
+    """Say how long all pending vectors take, how to find out, or why none are made."""
+    if not board.makes_vectors:
+        return "Vectors are switched off in kb.toml; words and links answer."
     known = [folder.seconds_left for folder in board.folders]
     if any(seconds is None for seconds in known):
-        return "How long that takes on this machine: kb doctor."
+        return "How long that takes on this machine: `kb doctor`."
     return f"That takes about {duration(sum(seconds or 0 for seconds in known))}."

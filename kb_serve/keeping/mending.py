@@ -69,9 +69,8 @@ def _let_go(home: Home, found: Damage) -> str:
         file = found.path.removeprefix("store/")
         gone = [name for name in builds.names() if file in build_files(builds.read(name))]
     builds.log_published([name for name in builds.published() if name not in gone])
-    for name in gone:
-        for file in builds.files(name):
-            set_aside(home, file)
+    for own in (each for name in gone for each in builds.files(name)):
+        set_aside(home, own)
     return f"{len(gone)} earlier builds let go"
 
 
