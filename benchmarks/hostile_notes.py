@@ -1,4 +1,4 @@
-"""Mix hostile notes from the sets: names, front matter, bodies and bytes. Seeded: always the same."""
+"""Mix hostile notes from the sets: names, front matter, bodies and bytes. Seeded: repeatable."""
 
 import random
 from collections.abc import Iterator
@@ -128,9 +128,7 @@ class Mixer:
             lambda: "",
             lambda: f"---\n{rng.choice(sets.yaml)}\n---\n",
             lambda: f"---\n{rng.choice(sets.yaml)}",
-            lambda: (
-                f"---\ntitle: {text}\naliases: [{text}, {rng.choice(sets.names)}]\ndate: {text}\n---\n"
-            ),
+            lambda: f"---\ntitle: {text}\naliases: [{text}, {text}x]\ndate: {text}\n---\n",
             lambda: (
                 f"---\nkind: {rng.choice(['card', 'chat', 'wiki', text])}\nprivate: {text}\n---\n"
             ),

@@ -14,20 +14,22 @@ from benchmarks.report import progress
 SETS = Path(__file__).resolve().parents[2] / "shared" / "hostile" / "security"
 
 # Units that were slow for some reader of Markdown, YAML or links, to be repeated.
-_UNITS = """
-[ ]( ![[]() [[a]] [[a|b]] ![[a]] [a](b) <http://a> #a/b [a::b] | ` `a $a$ $$ <a> <!-- %% %%a%% [^1]
-&amp; \\* *a_ **a* a**b*c ==a ~~a >  -  " ' { ? !!a * _ aB a_ a. a: 1, + A. /* a^ a@b.c
-""".split(" ")
+_MARKS = (
+    "[", "](", "![[]()", "[[a]]", "[[a|b]]", "![[a]]", "[a](b)", "<http://a>", "#a/b", "[a::b]", "|",
+    "`", "`a", "$a$", "$$", "<a>", "<!--", "%%", "%%a%%", "[^1]", "&amp;", "\\*", "*a_", "**a*", "c* ",
+    "a**b", "==a", "~~a", ">", "> ", "- ", '"', "'", "{", "? ", "!!a ", "*", "_", "aB", "a_", "a.", "a:",
+    "1,", "+", "A. ", "/*", "a^", "a@b.c",
+)  # fmt: skip
 _LINES = (
     "a\n", "a\n\n", "a\r\nb\n", "a\r", "# a\n", "## 2024-05-02\n", "a\n===\n", "- a\n", "> a\n",
-    "a:: b\n", "```\n", "~~~\n", "<div>\n", "---\n", "**User:** a\n\n**Assistant:** b\n\n", "[a]: b\n",
-    "k: v\n", "1. a\n", "> [!note] a\n", "<pre>\n", "|a|b|\n|-|-|\n|c|d|\n\n", "[^a]: b\n", "A b c.\n",
+    "a:: b\n", "```\n", "~~~\n", "<div>\n", "---\n", "**User:** a\n\n**AI:** b\n\n", "[a]: b\n",
+    "k: v\n", "1. a\n", "> [!note] a\n", "<pre>\n", "|a|b|\n|-|-|\n|c|d|\n\n", "[^a]: b\n",
 )  # fmt: skip
 _LETTERS = (
-    "a", "\u4e2d\u6587\u3002", "\u0e01", "\U0001f469\u200d\U0001f4bb", "e\u0301", "a" + "\u0301" * 50,
+    "a", "\u4e2d\u6587\u3002", "\u0e01", "\U0001f469\u200d\U0001f4bb", "e\u0301", "\u0301" * 50,
     "\ufdfa", "\u202e", "\u200b", "\x01", "\ufeff", "\xa0", "\u2028", " ", "\t", "\x1b[31m",
 )  # fmt: skip
-OWN_UNITS = (*(unit for unit in _UNITS if unit.strip()), *_LINES, *_LETTERS)
+OWN_UNITS = (*_MARKS, *_LINES, *_LETTERS)
 _OWN_NAMES = (
     "a\nb.md",
     "\u202egnp.md",
@@ -109,8 +111,8 @@ def load_sets(folder: Path = SETS) -> Sets:
 
 
 _FILES = (
-    "file_names", "naughty_strings", "path_traversal", "yaml_cases", "commonmark_spec", "confusables",
-    "injection_bipia", "injection_bipia_email_context", "exfil_notes", "pathological_notes",
+    "file_names", "naughty_strings", "path_traversal", "yaml_cases", "commonmark_spec",
+    "confusables", "injection_bipia", "injection_bipia_email_context", "exfil_notes", "pathological_notes",
 )  # fmt: skip
 
 

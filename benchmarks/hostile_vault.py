@@ -1,7 +1,7 @@
 """Write a hostile vault with ways out of it, and look for what should never have been read.
 
-Outside the vault lie canaries: files whose text, and whose names, stand nowhere else. Whatever holds
-one of the two marks afterwards was let out. Compressed tables are unpacked before they are searched.
+Outside the vault lie canaries: files whose text, and whose names, stand nowhere else. Whatever
+holds one of the two marks afterwards was let out. Tables are unpacked before they are searched.
 """
 
 import contextlib

@@ -18,6 +18,7 @@ from kb_assets.build.publish import baseline
 from kb_assets.embeddings.run import open_for
 from kb_core.errors import KbError, SettingsError, StoreError
 from kb_core.ids import json_hash
+from kb_search.engine import VERSION as SEARCH_VERSION
 from resources.builds import Builds
 from resources.evaluations import Evaluations
 from resources.home import Home
@@ -137,7 +138,9 @@ def _stamp(home: Home, posed: Sequence[Posed]) -> str:
     embedder, _ = open_for(home)
     profile = embedder.profile.key() if embedder else ""
     keys = [each.question.key() for each in posed]
-    return json_hash([VERSION, list(home.settings.evaluation.variants), keys, profile])
+    return json_hash(
+        [VERSION, SEARCH_VERSION, list(home.settings.evaluation.variants), keys, profile]
+    )
 
 
 def _held(builds: Builds, build: str, stamp: str) -> Scores | None:

@@ -17,6 +17,7 @@ from eval_assets.variants import BASELINE
 from kb_core.errors import NotBuiltError
 from kb_core.folder_names import shown_path
 from kb_core.ids import json_hash, partition_key
+from kb_search.engine import VERSION as SEARCH_VERSION
 from resources.builds import Builds
 from resources.evaluations import Evaluations
 from resources.home import Home
@@ -111,7 +112,9 @@ def _why_not(home: Home, build: str) -> str:
 def _stamp(home: Home, manifest: Mapping[str, Any], partition: str, posed: Sequence[Posed]) -> str:
     content = manifest["folders"].get(partition, {}).get("fingerprint", "")
     keys = [each.question.key() for each in posed]
-    return json_hash([VERSION, list(home.settings.evaluation.variants), keys, content])
+    return json_hash(
+        [VERSION, SEARCH_VERSION, list(home.settings.evaluation.variants), keys, content]
+    )
 
 
 def _scored(

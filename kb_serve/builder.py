@@ -145,7 +145,7 @@ class Builder:
         """Score the folders that moved, each by the questions it answers alone."""
         try:
             folders = folders_to_score(self._home)
-        except SettingsError as problem:
+        except KbError as problem:
             error = {"folder": "questions", "job": SCORES, "message": str(problem)}
             self.summary.errors.append(error)
             return
