@@ -15,10 +15,10 @@ SETS = Path(__file__).resolve().parents[2] / "shared" / "hostile" / "security"
 
 # Units that were slow for some reader of Markdown, YAML or links, to be repeated.
 _MARKS = (
-    "[", "](", "![[]()", "[[a]]", "[[a|b]]", "![[a]]", "[a](b)", "<http://a>", "#a/b", "[a::b]", "|",
-    "`", "`a", "$a$", "$$", "<a>", "<!--", "%%", "%%a%%", "[^1]", "&amp;", "\\*", "*a_", "**a*", "c* ",
-    "a**b", "==a", "~~a", ">", "> ", "- ", '"', "'", "{", "? ", "!!a ", "*", "_", "aB", "a_", "a.", "a:",
-    "1,", "+", "A. ", "/*", "a^", "a@b.c",
+    "[", "](", "![[]()", "[[a]]", "[[a|b]]", "![[a]]", "[a](b)", "<http://a>", "#a/b", "[a::b]",
+    "|", "`", "`a", "$a$", "$$", "<a>", "<!--", "%%", "%%a%%", "[^1]", "&amp;", "\\*", "*a_",
+    "**a*", "c* ", "a**b", "==a", "~~a", ">", "> ", "- ", '"', "'", "{", "? ", "!!a ", "*", "_",
+    "aB", "a_", "a.", "a:", "1,", "+", "A. ", "/*", "a^", "a@b.c",
 )  # fmt: skip
 _LINES = (
     "a\n", "a\n\n", "a\r\nb\n", "a\r", "# a\n", "## 2024-05-02\n", "a\n===\n", "- a\n", "> a\n",
@@ -112,7 +112,8 @@ def load_sets(folder: Path = SETS) -> Sets:
 
 _FILES = (
     "file_names", "naughty_strings", "path_traversal", "yaml_cases", "commonmark_spec",
-    "confusables", "injection_bipia", "injection_bipia_email_context", "exfil_notes", "pathological_notes",
+    "confusables", "injection_bipia", "injection_bipia_email_context", "exfil_notes",
+    "pathological_notes",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import yaml
 
+from benchmarks.hostile_vault import is_marked
 from benchmarks.report import progress
 from kb_assets.chunks.chunker import chunk_notes
 from kb_assets.chunks.limits import Limits
@@ -41,6 +42,7 @@ class StageFigures:
     over_1s: int = 0
     degraded: int = 0
     unlisted_degraded: int = 0
+    escapes: int = 0
     slowest_seconds: float = 0.0
     slowest_index_seconds: float = 0.0
     slowest: str = ""
@@ -75,6 +77,7 @@ class StageRun:
             figures.unlisted_degraded += not read.problem
             return
         figures.read += 1
+        figures.escapes += is_marked(read.content)
         start = time.process_time()
         try:
             tables, chunks = self._stages(entry, read.content)

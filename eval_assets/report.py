@@ -243,8 +243,12 @@ def _compared(first: str, second: str, mine: Rows, theirs: Rows) -> tuple[str, .
     differences = [a - b for a, b in pairs]
     low, high = bootstrap_interval(differences)
     average = sum(differences) / len(differences)
-    counts = (str(test.wins), str(test.losses), str(test.ties), f"{test.p:.4f}")
+    counts = (str(test.wins), str(test.losses), str(test.ties), _chance(test.p))
     return (first, second, *counts, f"{average:+.3f}", f"{low:+.3f} to {high:+.3f}")
+
+
+def _chance(p: float) -> str:
+    return "<.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _moved(before: Row, after: Row, essential: Iterable[str]) -> Moved:

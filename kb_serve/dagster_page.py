@@ -78,7 +78,9 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 def _run(home: Home, listener: socket.socket, port: int) -> int:
     for sign in _ENDINGS:
-        signal.signal(sign, signal.default_int_handler)
+        # Under nohup a closed terminal is meant to end nothing.
+        if sign != signal.SIGHUP or signal.getsignal(sign) != signal.SIG_IGN:
+            signal.signal(sign, signal.default_int_handler)
     processes: dict[str, Process] = {}
     try:
         with tempfile.TemporaryDirectory(prefix="kb-page-") as scratch:

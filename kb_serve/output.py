@@ -15,7 +15,7 @@ import click
 
 def say(text: str = "") -> None:
     """Tell the person something; programs read stdout and are not disturbed."""
-    click.echo(text, err=True)
+    click.echo("\n".join(map(visible, text.split("\n"))), err=True)
 
 
 def emit(values: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from kb_serve.board.page import HEADERS, make_board, render
 from kb_serve.board.runs import LastRun, last_runs, passages_per_second
 from kb_serve.board.steps import steps
 from kb_serve.coverage import folder_rows
+from kb_serve.definitions import make_definitions
 from resources.evaluations import Evaluations
 from resources.home import Home
 from tests.kb_command import kb_json, make_home
@@ -399,3 +400,27 @@ def test_speed_is_what_the_last_runs_embedded_over_the_time_they_took():
         assert passages_per_second(instance) == pytest.approx(
             200 / (step.end_time - step.start_time)
         )
+
+
+# --- what the page says of assets, jobs and sensors
+
+
+def test_every_asset_says_what_it_is_and_what_comes_next_and_every_group_leads_to_the_board():
+    linked = {}
+    for asset in make_definitions().resolve_asset_graph().assets_defs:
+        for key in asset.keys:
+            text = asset.descriptions_by_key[key]
+            first, _, rest = text.partition("\n\n")
+            assert first.count(".") == 1, key  # one sentence
+            assert rest.startswith("Next: "), key
+            group = asset.group_names_by_key[key]
+            linked[group] = linked.get(group, False) or "](/board)" in text
+
+    assert all(linked.values())
+
+
+def test_every_job_and_sensor_says_what_it_does():
+    definitions = make_definitions()
+
+    assert all(job.description for job in definitions.jobs)
+    assert all(sensor.description for sensor in definitions.sensors)

@@ -2,12 +2,13 @@
 
 UTF-8 and UTF-16 are read with and without a byte order mark, which is not part of the text. Line
 breaks stay as they are. What cannot be read is replaced, one U+FFFD each, and a finding says so.
+Bytes that are no text at all give none.
 """
 
 import codecs
 from typing import NamedTuple
 
-from kb_assets.notes.findings import BAD_BYTES, NUL_BYTES, WINDOWS_1252, Finding
+from kb_assets.notes.findings import BAD_BYTES, NOT_TEXT, NUL_BYTES, WINDOWS_1252, Finding
 
 _MARKS = (  # UTF-32 first: its mark starts with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -18,6 +19,11 @@ _MARKS = (  # UTF-32 first: its mark starts with that of UTF-16
 )
 _UNREADABLE = "\ufffd"
 _SAMPLE_BYTES = 4_096
+# What no text holds many of: bytes that mean nothing, and control characters but for white space
+# and escape, which recordings of a terminal are full of.
+_NOT_OF_TEXT = ("\ufffd", *map(chr, {*range(32), 127} - {*b"\t\n\x0b\x0c\r\x1b"}))
+_MOST_OF_THEM = 0.05
+_FEWEST_CHARACTERS = 1_000  # a shorter text with many of them is somebody's example
 
 
 class Decoded(NamedTuple):
@@ -85,8 +91,16 @@ def _not_utf8(data: bytes) -> tuple[str, str, tuple[Finding, ...]]:
 
 
 def _finish(text: str, encoding: str, findings: tuple[Finding, ...]) -> Decoded:
+    if _is_no_text(text):
+        return Decoded("", encoding, (Finding(NOT_TEXT, f"{len(text)} characters"),))
     nuls = text.count("\0")
     if nuls:
         text = text.replace("\0", _UNREADABLE)
         findings = (*findings, Finding(NUL_BYTES, f"{nuls} replaced"))
     return Decoded(text, encoding, findings)
+
+
+def _is_no_text(text: str) -> bool:
+    if len(text) < _FEWEST_CHARACTERS:
+        return False
+    return sum(map(text.count, _NOT_OF_TEXT)) > _MOST_OF_THEM * len(text)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 WINDOWS_1252 = "encoding-windows-1252"  # not UTF-8: read as Windows text
 BAD_BYTES = "encoding-bad-bytes"  # some bytes mean nothing in the note's encoding
 NUL_BYTES = "nul-bytes"  # replaced, because no table and no search can hold them
+NOT_TEXT = "not-text"  # a picture or program under a note's name: nothing of it is read
 YAML_BROKEN = "front-matter-broken"  # read line by line instead
 YAML_REFUSED = "front-matter-refused"  # too large, too deep, or with anchors: read by line
 DUPLICATE_KEY = "front-matter-duplicate-key"  # the last one counts

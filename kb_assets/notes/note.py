@@ -24,7 +24,7 @@ from kb_core.workload import markdown_end
 MOST_TITLE = 500  # characters, of an alias too
 MOST_ALIASES = 200
 
-_PRIVATE = re.compile(r"\bprivate[\"'*_ \t]{0,8}[:：]", re.IGNORECASE)
+_PRIVATE = re.compile(r"\bprivate[\"'*_ \t]{0,8}[:：]")
 _ENDINGS = (".markdown", ".md")
 # What may stand above a note's title: blank lines, comments, embeds, images and tags. Linear:
 # nothing that was matched is tried again.
@@ -119,7 +119,9 @@ def _front_matter_or_none(text: str) -> FrontMatter:
 
 def _said_private(unread: str) -> tuple[Property, ...]:
     """Return the property that closes a note whose unread part seems to say it is private."""
-    return (Property("private", "true", True),) if _PRIVATE.search(unread) else ()
+    lowered = unread.lower()  # ten times as fast as a search without regard to case
+    is_said = "private" in lowered and bool(_PRIVATE.search(lowered))
+    return (Property("private", "true", True),) if is_said else ()
 
 
 def _limits_met(title: str, aliases: Sequence[str], read: str, body: str) -> Iterator[Finding]:

@@ -67,16 +67,18 @@ class _Reader:
         next(self._events)  # the stream's start
         if isinstance(next(self._events), yaml.StreamEndEvent):
             return []
-        root = next(self._events)
-        if isinstance(root, yaml.ScalarEvent) and root.value == "":
-            return []
-        if not isinstance(root, yaml.MappingStartEvent):
-            raise YamlBrokenError("Front matter is no mapping.")
-        properties = self._value(root, "", 1, False)
+        properties = self._root(next(self._events))
         next(self._events)  # the document's end
         if not isinstance(next(self._events), yaml.StreamEndEvent):
             raise YamlBrokenError("Front matter holds a second document.")
         return properties
+
+    def _root(self, event: Any) -> list[Property]:
+        if isinstance(event, yaml.ScalarEvent) and event.value == "":
+            return []
+        if not isinstance(event, yaml.MappingStartEvent):
+            raise YamlBrokenError("Front matter is no mapping.")
+        return self._value(event, "", 1, False)
 
     def _value(self, event: Any, path: str, depth: int, in_list: bool) -> list[Property]:
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:

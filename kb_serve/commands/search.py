@@ -45,6 +45,7 @@ def command(
     from kb_core.settings import read_settings
     from kb_search.engine import Engine
 
+    question = question_of(question)
     if not question.strip():
         raise click.BadParameter("ask something: the question is empty.", param_hint="QUESTION")
     root = home_root(home)
@@ -59,10 +60,16 @@ def command(
     if as_json:
         emit(result)
     else:
-        _show(result)
+        show_result(result)
 
 
-def _show(result: dict) -> None:
+def question_of(given: str) -> str:
+    """Return what was asked; a byte that is no text, which nothing could print, is a mark."""
+    return given.encode("utf-8", "replace").decode()
+
+
+def show_result(result: dict) -> None:
+    """Print a search's result for a person; no name or text in it can steer the terminal."""
     width = min(shutil.get_terminal_size((100, 20)).columns, 100)
     if not result["results"]:
         click.echo("Nothing found for these words. Try other words, or fewer.")
