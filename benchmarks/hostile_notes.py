@@ -83,6 +83,10 @@ class Mixer:
                 (unit * (_LARGE // len(unit.encode()) + 1)).encode()[:_LARGE],
             )
         yield "5 MB of noise", self._rng.randbytes(_LARGE)
+        new = " ".join(f"{self._rng.randrange(16**8):08x}" for _ in range(_LARGE // 9))
+        yield "5 MB of new words", new.encode()
+        han = (chr(self._rng.randrange(0x4E00, 0x9FFF)) for _ in range(_LARGE // 3))
+        yield "5 MB of new characters", "".join(han).encode()
 
     def _recipes(self) -> Iterator[tuple[str, bytes]]:
         for recipe in self._sets.recipes:

@@ -141,10 +141,10 @@ def _answers(port: int) -> bool:
 
 
 def _stop(processes: list[Process]) -> None:
-    """End all processes and what they started: ask first, then insist."""
-    for process in processes:
-        if process.stdin:
-            process.stdin.close()
+    """End all processes and what they started: ask first, then insist.
+
+    Each is asked once: a second signal would cut a run off while it notes that it was stopped.
+    """
     for sign, seconds in ((signal.SIGINT, _ASK_SECONDS), (signal.SIGTERM, _INSIST_SECONDS)):
         left = [process for process in processes if _signal(process, sign)]
         deadline = time.monotonic() + seconds
@@ -154,6 +154,8 @@ def _stop(processes: list[Process]) -> None:
     for process in processes:
         _signal(process, signal.SIGKILL)
         process.wait()
+        if process.stdin:
+            process.stdin.close()
 
 
 def _signal(process: Process, sign: int) -> bool:

@@ -5,7 +5,6 @@ is stored whole or not at all. A row whose bytes do not match their checksum is 
 counts as never made. Only the owner can read the file: a vector tells what its text says.
 """
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from kb_core.errors import BusyError, StoreError
-from resources.sqlite_files import BUSY_SECONDS, is_busy, open_database
+from resources.sqlite_files import BUSY_SECONDS, DAMAGE, is_busy, open_database
 
 Vector = NDArray[np.float32]
 
@@ -129,7 +128,7 @@ class EmbeddingCache:
         """Turn SQLite's errors into ours, with what to do next."""
         try:
             yield
-        except sqlite3.DatabaseError as problem:
+        except DAMAGE as problem:
             code = getattr(problem, "sqlite_errorname", None) or "SQLITE_ERROR"
             if is_busy(problem):
                 raise BusyError(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kb_core.errors import BusyError, StoreError
-from resources.sqlite_files import open_database
+from resources.sqlite_files import DAMAGE, open_database
 
 HOME = "home"  # the lease of everything: for what must see nobody write
 _SECONDS = 60.0
@@ -96,7 +96,7 @@ class Leases:
             yield
         except sqlite3.OperationalError:
             raise  # busy or full: the system's own words are the right ones
-        except sqlite3.DatabaseError as problem:
+        except DAMAGE as problem:
             raise StoreError(
                 f"{self._path} is damaged ({problem}). Delete it: it is made anew. `kb verify` "
                 "finds what else is."

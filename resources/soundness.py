@@ -10,7 +10,7 @@ from pathlib import Path
 
 from resources.content_names import MISSING, unreadable
 from resources.seals import unsealed
-from resources.sqlite_files import BUSY_SECONDS, is_busy
+from resources.sqlite_files import BUSY_SECONDS, DAMAGE, is_busy
 
 
 def sealed_problem(path: Path) -> str:
@@ -51,13 +51,14 @@ def database_problem(path: Path) -> str:
     """Let a SQLite file check its own structure. Cells without a checksum are not covered."""
     try:
         with closing(open_to_check(path)) as db:
+            db.text_factory = bytes  # what it finds may quote a damaged name
             found = [row[0] for row in db.execute("PRAGMA integrity_check(1)")]
-    except sqlite3.Error as problem:
+    except DAMAGE as problem:
         return database_words(problem)
-    return "" if found == ["ok"] else "its pages do not fit together"
+    return "" if found == [b"ok"] else "its pages do not fit together"
 
 
-def database_words(problem: sqlite3.Error) -> str:
+def database_words(problem: Exception) -> str:
     """Say in words what SQLite refused."""
     if is_busy(problem):
         return "another process locks it; try again when that one has ended"

@@ -14,6 +14,9 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from resources.atomic_files import make_private_folder
 
 BUSY_SECONDS = 30.0
+# What a damaged file makes Python's driver raise: SQLite's own words may quote a damaged name,
+# which the driver then cannot decode.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _OWNER_ONLY = 0o600
 
 
@@ -37,7 +40,7 @@ def open_database(path: Path, schema: str) -> sqlite3.Connection:
             with attempt:
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute(schema)
-    except sqlite3.Error:
+    except DAMAGE:
         db.close()
         raise
     return db

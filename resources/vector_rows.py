@@ -13,7 +13,7 @@ from typing import Any
 from resources.atomic_files import TEMPORARY, sync_folder
 from resources.caches import TABLE, is_sound_row, profile_id
 from resources.soundness import database_problem, database_words, open_to_check
-from resources.sqlite_files import open_database
+from resources.sqlite_files import DAMAGE, open_database
 
 Progress = Callable[[int], None]  # bytes of rows looked at since the last call
 
@@ -34,7 +34,7 @@ def cache_problem(path: Path, progress: Progress = lambda read: None) -> str:
             for rows in _groups(db, _ROWS):
                 damaged += sum(not is_sound_row(*row[1:]) for row in rows)
                 progress(sum(len(row[-1]) for row in rows if isinstance(row[-1], bytes)))
-    except sqlite3.Error as failed:
+    except DAMAGE as failed:
         return database_words(failed)
     return f"{damaged} of its vectors do not fit their checksums" if damaged else ""
 
@@ -85,7 +85,7 @@ def remove_database(path: Path, *, but_not_itself: bool = False) -> None:
 
 def _copy(path: Path, saved: sqlite3.Connection, query: str) -> None:
     # What comes after a page that cannot be read is looked for from the other end.
-    with suppress(sqlite3.Error), closing(open_to_check(path)) as db:
+    with suppress(*DAMAGE), closing(open_to_check(path)) as db:
         for rows in _groups(db, query):
             sound = [row[1:] for row in rows if is_sound_row(*row[1:])]
             saved.execute("BEGIN")

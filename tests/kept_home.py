@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.direct_build import build_directly
+from kb_serve.new_home import default_text
 from resources.closure import stored_files
 from resources.home import Home
 from tests.eval_vault import TOPICS, make_eval_vault, note_path, note_text, write_questions
@@ -30,13 +31,13 @@ def make_kept_home(root: Path, url: str) -> Home:
         f'[embedder]\nengine = "ollama"\nurl = "{url}"\n'
         '[evaluation]\nvariants = ["hybrid", "keyword"]\n',
     )
-    put(home, "dagster.yaml", "telemetry: {enabled: false}\n")
+    put(home, "dagster.yaml", default_text("dagster.yaml"))
     write_questions(home, TOPICS[:4])
     opened = Home.open(home)
     build_directly(opened)
     put(vault, note_path(TOPICS[0]), note_text(TOPICS[0], 0, "It was repaired in May."))
     build_directly(opened)
-    with closing(sqlite3.connect(put(home / "data" / "dagster", "runs.db", b""))) as db:
+    with closing(sqlite3.connect(put(home / "data" / "dagster", "other.db", b""))) as db:
         db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY, body TEXT)")
         db.executemany("INSERT INTO runs (body) VALUES (?)", [("x" * 500,)] * 50)
         db.commit()

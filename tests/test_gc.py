@@ -109,6 +109,7 @@ def test_the_build_that_scores_are_compared_with_stays(home):
 
 
 def test_what_is_younger_than_an_hour_stays(home):
+    put(home.store.root, f"chunks/all/{'0' * 32}.parquet", "named by nobody")
     before = files(home)
 
     gc(home, days=1 / 24)

@@ -10,8 +10,10 @@ from click.testing import CliRunner
 
 from benchmarks.direct_build import build_directly
 from kb_assets.build.publish import pin
-from kb_core.errors import BusyError, KbError
+from kb_assets.workbench import Workbench
+from kb_core.errors import BusyError, KbError, StoreError
 from kb_search.engine import Engine
+from kb_serve.builder import Builder
 from kb_serve.commands.verify import command
 from kb_serve.keeping import damage
 from kb_serve.keeping.checks import verify
@@ -20,7 +22,7 @@ from kb_serve.keeping.named import needed_builds
 from resources.builds import Builds
 from resources.caches import EmbeddingCache
 from resources.closure import build_files, kept_files
-from resources.soundness import lines_problem
+from resources.soundness import database_problem, lines_problem
 from resources.vector_rows import cache_problem, save_sound_rows
 from tests.kb_command import kb_json, make_home
 from tests.kept_home import copy_home, first, flip, make_kept_home
@@ -104,7 +106,7 @@ PLACES = [
     ("last-publish.json", damage.RECORD, set()),
     ("folder-scores.json", damage.RECORD, {"eval_scores"}),
     ("folders.json", damage.FOLDERS, set()),
-    ("dagster/runs.db", damage.RUNS, set()),
+    ("dagster/other.db", damage.RUNS, set()),
 ]
 
 
@@ -189,6 +191,29 @@ def test_a_file_that_only_the_answering_build_needs_is_not_called_mendable(home)
 
     assert hit.kind == damage.ANSWERS_ONLY
     assert "kb publish" in hit.kind.remedy
+
+
+def test_the_build_that_scores_are_compared_with_is_not_let_go(home):
+    home.write_record("baseline", {"build": earlier(home)})
+    flip(only_of(home, earlier(home)))
+
+    assert [each.kind for each in found(home)] == [damage.COMPARED_ONLY]
+    assert mend(home, found(home)) == []
+    assert earlier(home) in Builds(home.data).names()
+
+
+@pytest.mark.parametrize("pattern", ["store/vectors/town*.json", "store/passages/town*.json"])
+def test_no_build_without_the_vectors_comes_between(home, monkeypatch, pattern):
+    monkeypatch.chdir(home.root)
+    first(home, pattern).unlink()
+    before = Builds(home.data).names()
+
+    summary = Builder(Workbench(home), lambda _text: None).run()
+
+    assert summary.errors == []
+    assert not summary.is_changed
+    assert Builds(home.data).names() == before
+    assert found(home) == ()
 
 
 def test_the_pointer_goes_back_to_the_pinned_build(home):
@@ -279,6 +304,24 @@ def test_a_cache_with_another_table_is_damaged(home):
     assert [each.kind for each in found(home)] == [damage.VECTORS]
 
 
+def test_a_damaged_name_that_is_no_text_is_a_problem_in_words(tmp_path):
+    path = tmp_path / "any.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, body TEXT)")
+        db.execute("CREATE INDEX by_body ON events (body)")
+        db.executemany("INSERT INTO events (body) VALUES (?)", [(f"{n}" * 9,) for n in range(50)])
+        db.commit()
+    whole = path.read_bytes()
+    start = whole.index(b"by_body")
+
+    # The first letter of a name, and a cell that its index then does not have.
+    for position in (start, whole.index(b"4949")):
+        flip(path, position, bit=7)
+        assert database_problem(path)
+        path.write_bytes(whole)
+    assert database_problem(path) == ""
+
+
 def test_the_first_bad_line_is_named(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"a": 1}\n{"a": 2\n')
@@ -361,3 +404,14 @@ def test_asking_a_damaged_build_ends_in_words(home, pattern):
             with contextlib.suppress(KbError):
                 Engine.open(home.root, home.settings).search("What does the ferry cost a year?")
             path.write_bytes(whole)
+
+
+def test_no_changed_bit_of_a_table_is_ever_read(home):
+    path = first(home, "store/notes/town*/*.parquet")
+    whole = path.read_bytes()
+
+    for position in {*range(0, len(whole), len(whole) // 40), len(whole) - 1}:
+        flip(path, position, bit=position % 8)
+        with pytest.raises(StoreError, match="kb verify"):
+            home.store.read("notes", path.parent.name, ["note_id"])
+        path.write_bytes(whole)

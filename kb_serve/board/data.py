@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from eval_assets.questions import question_files
 from kb_assets.build.publish import Verdict, pinned
 from kb_assets.choices import read_choices
 from kb_assets.placeholders.observe import loss_id, lost_notes
@@ -97,7 +98,7 @@ def gather(home: Home, runs: Mapping[str, LastRun], speed: float | None) -> Boar
         report=builds.report(answers) if answers else {},
         folders=tuple(_folder(home, row, runs, history, speed) for row in folder_rows(home)),
         scores=_scored(history, None),
-        has_questions=any((home.data / "eval").glob("*.jsonl")),
+        has_questions=bool(question_files(home.data)),
         makes_vectors=home.settings.embedder.engine != "none",
     )
 
