@@ -2,8 +2,8 @@
 
 `python -m benchmarks.hostile --notes 10000` mixes notes from sets of hostile names, YAML, Markdown,
 paths and bytes (`--sets DIR`; a set that is missing is left out) and puts links to everywhere
-beside them. Every note is read, linked and cut by itself, with its CPU time; indexing its words,
-2 to 4 microseconds for each that the index has not met yet, is timed beside it. Then `kb build` reads
+beside them. Every note is read, linked and cut by itself, with its CPU time; indexing its words, 2
+to 4 microseconds for each that the index has not met yet, is timed beside it. Then `kb build` reads
 the vault as a whole, and every naughty text is asked as a question. Canaries outside the vault must
 be nowhere in the home. At last links are swapped in under a reader for a minute.
 """

@@ -33,6 +33,7 @@ _MEGABYTE = 1_000_000
 # Each level holds a handle open, and folders nested in their thousands are no work of people.
 _DEEPEST = 100
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_LATEST_NS = 253_370_764_800 * 10**9  # 1 January 9999
 _LONGEST_FORMAT = 200  # characters of a daily note's name
 
 
@@ -91,7 +92,8 @@ class LocalVault:
                 f"The vault {self.root} cannot be listed: {_explain(problem)}. "
                 "Give this user the right to read it."
             ) from None
-        return sorted(found, key=lambda entry: (entry.path, entry.raw_path))
+        # Of two that are known by one path, a note and its stub, the one that can be read is first.
+        return sorted(found, key=lambda each: (each.path, each.state != "local", each.raw_path))
 
     def read(self, entry: Entry) -> ReadResult:
         """Read one note's bytes. Never raises for a note: the result says what went wrong."""
@@ -213,7 +215,9 @@ def _entry(raw: bytes, name: bytes, item: os.DirEntry[str]) -> Entry:
     except OSError as problem:
         return Entry(path, raw, 0, 0, "other", _explain(problem))
     state, problem_text = file_state(name, status)
-    return Entry(path, raw, status.st_size, status.st_mtime_ns, state, problem_text)
+    # Some file systems keep times that no calendar has.
+    mtime_ns = min(max(status.st_mtime_ns, 0), _LATEST_NS)
+    return Entry(path, raw, status.st_size, mtime_ns, state, problem_text)
 
 
 def file_state(name: bytes, status: os.stat_result) -> tuple[str, str]:
@@ -249,6 +253,8 @@ def _without_stub(raw: bytes) -> bytes:
     if not (name.startswith(b".") and name.endswith(_STUB_SUFFIX.encode())):
         return raw
     note = name[1 : -len(_STUB_SUFFIX)]
+    if not note.strip(b"."):
+        return raw  # `.icloud` alone stands for nothing
     return b"/".join((folder, note)) if folder else note
 
 

@@ -1,10 +1,12 @@
 """A vault that tries to get a reader out of it, or to stop it: nothing is followed or opened."""
 
+import datetime as dt
 import json
 import os
 import socket
 import stat
 import unicodedata
+from types import SimpleNamespace
 
 import pytest
 
@@ -200,6 +202,39 @@ def test_hostile_names_of_folders_have_partitions_of_their_own():
 
     different = {unicodedata.normalize("NFC", name) for name in names}
     assert len({partition_key(name) for name in names}) == len(different)
+
+
+@pytest.mark.parametrize("name", [".icloud", "..icloud", "...icloud"])
+def test_a_stub_of_nothing_is_listed_under_its_own_name(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / name).write_text("")
+
+    (entry,) = vault_of(tmp_path).list()
+
+    assert (entry.path, entry.folder(1)) == (f"folder/{name}", "folder")
+
+
+def test_a_note_that_is_here_comes_before_its_stub(tmp_path):
+    (tmp_path / "a.md").write_text("here")
+    (tmp_path / ".a.md.icloud").write_text("")
+
+    assert [(e.path, e.state) for e in vault_of(tmp_path).list()] == [
+        ("a.md", "local"),
+        ("a.md", "stub"),
+    ]
+
+
+@pytest.mark.parametrize("seconds", [2**62, -(2**62), 2**33])
+def test_a_file_time_no_calendar_has_is_brought_into_it(seconds):
+    item = SimpleNamespace(
+        stat=lambda follow_symlinks: SimpleNamespace(
+            st_mode=stat.S_IFREG, st_size=1, st_mtime_ns=seconds * 10**9
+        )
+    )
+
+    entry = resources.vault._entry(b"a.md", b"a.md", item)
+
+    assert dt.datetime.fromtimestamp(entry.mtime_ns // 10**9, dt.UTC)
 
 
 def test_a_closed_file_is_named_or_read_by_a_user_who_may(hostile):

@@ -165,11 +165,12 @@ def _refuse_damaged(home: Home, path: Path) -> None:
 
 def _copy(root: Path, mirror: Path, path: str) -> tuple[int, str]:
     source, target = root / path, mirror / path
-    if source.suffix == ".sqlite":
+    if path.startswith("data/cache/"):
         _copy_database(source, target)
         return target.stat().st_size, file_hash(target)
     size, digest = copy_file(source, target)
-    if source.suffix in STORED and digest != source.stem:
+    is_named_by_hash = path.startswith(("data/store/", "data/history/"))
+    if is_named_by_hash and source.suffix in STORED and digest != source.stem:
         raise StoreError(
             f"{source} is damaged: its bytes are not those it is named by. `kb verify` says what "
             "to do first."
