@@ -66,6 +66,7 @@ class Trial:
         self._vault, self._home = scratch / "vault", scratch / "home"
         self._figures: Counter[str] = Counter()
         self._edition = 0
+        self._longest = 0.0  # seconds an undisturbed build takes
         self._journaled: dict[str, int] = {}
         self._embedded: set[str] = set()
 
@@ -76,10 +77,10 @@ class Trial:
         self._kb("init", str(self._vault), "--home", str(self._home))
         start = time.monotonic()
         self._finish()
-        longest = time.monotonic() - start
+        self._longest = time.monotonic() - start
         with Reader(self._home) as reader:
             while self._figures["kills"] < kills:
-                self._kill_one(longest)
+                self._kill_one()
                 if self._figures["kills"] >= _UNDISTURBED_EVERY * (self._figures["compared"] + 1):
                     self._compare()
             self._compare()
@@ -95,10 +96,10 @@ class Trial:
             "embedded_twice": self._figures["twice"],
             "embedded_twice_beyond_flight": self._figures["beyond"],
             "reads": reader.reads,
-            "undisturbed_s": round(longest, 2),
+            "undisturbed_s": round(self._longest, 2),
         }
 
-    def _kill_one(self, longest: float) -> None:
+    def _kill_one(self) -> None:
         for folder in self._rng.choice(_FOLDERS, _EDITED, replace=False):
             self._edit(str(folder))
         process = subprocess.Popen(
@@ -108,13 +109,15 @@ class Trial:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        time.sleep(self._rng.uniform(0.3 * longest, longest))
-        if process.poll() is None:
+        start = time.monotonic()
+        try:
+            process.wait(self._rng.uniform(0.3, 1.0) * self._longest)
+            self._figures["finished_before"] += 1
+            self._longest = time.monotonic() - start  # the machine is less busy than it was
+        except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             self._figures["kills"] += 1
-        else:
-            self._figures["finished_before"] += 1
-        process.wait()
+            process.wait()
         self._look()
         if self._figures["kills"] % 10 == 0:
             progress(f"{self._figures['kills']} kills: {dict(self._figures)}")
@@ -162,9 +165,7 @@ class Trial:
         shutil.rmtree(other, ignore_errors=True)
         self._kb("init", str(self._vault), "--home", str(other))
         for name in ("history", "cache"):
-            shutil.copytree(
-                self._home / "data" / name, other / "data" / name, dirs_exist_ok=True
-            )
+            shutil.copytree(self._home / "data" / name, other / "data" / name, dirs_exist_ok=True)
         output = self._kb("build", "--json", "--home", str(other))
         self._count_embedded()
         self._figures["compared"] += 1
