@@ -79,7 +79,7 @@ def test_a_question_of_bytes_that_are_no_text_does_not_break_the_command(tmp_pat
     done = subprocess.run(
         [sys.executable, "-m", "kb_serve.cli", "search", b"harbour \xff", "--json"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "KB_HOME": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"},
         capture_output=True,
         check=False,
     )

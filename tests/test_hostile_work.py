@@ -148,7 +148,7 @@ def test_prose_is_counted_exactly_however_long():
     assert [patient.count(part) for part in parts] == [counter.count(part) for part in parts]
 
 
-@pytest.mark.parametrize("text", ["[" * 3_000_000, "x y" * 3, "\u4e2d" * 900_000, " " * 200_000])
+@pytest.mark.parametrize("text", ["[" * 3_000_000, "word " * 600_000, " " * 200_000])
 def test_a_patient_counter_stops_asking(text):
     inner = CountingCounter()
     counter = for_one_note(inner, "a" * 100_000)
@@ -158,6 +158,24 @@ def test_a_patient_counter_stops_asking(text):
     counter.count(text)
 
     assert inner.characters <= 1_100_000
+
+
+def test_a_patient_counter_does_not_ask_about_an_endless_word():
+    inner = CountingCounter()
+
+    for_one_note(inner, "a" * 100_000).count("[" * 900_000)
+
+    assert inner.characters <= EXACT_CHARACTERS
+
+
+def test_a_word_too_long_to_be_remembered_is_new_each_time():
+    inner = CountingCounter()
+    counter = for_one_note(inner, "a" * 100_000)
+
+    for _ in range(500):
+        counter.count("[" * 1_000)
+
+    assert inner.characters <= EXACT_CHARACTERS
 
 
 def test_new_words_are_estimated_by_the_notes_own_rate():
