@@ -69,6 +69,7 @@ class Trial:
         self._longest = 0.0  # seconds an undisturbed build takes
         self._journaled: dict[str, int] = {}
         self._embedded: set[str] = set()
+        self._in_flight: set[str] = set()  # asked for last when a build was killed
 
     def run(self, kills: int) -> dict[str, float]:
         """Kill so many builds and return what was seen."""
@@ -109,7 +110,7 @@ class Trial:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        start = time.monotonic()
+        start, was_killed = time.monotonic(), False
         try:
             process.wait(self._rng.uniform(0.3, 1.0) * self._longest)
             self._figures["finished_before"] += 1
@@ -117,14 +118,15 @@ class Trial:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             self._figures["kills"] += 1
+            was_killed = True
             process.wait()
-        self._look()
+        self._look(was_killed=was_killed)
         if self._figures["kills"] % 10 == 0:
             progress(f"{self._figures['kills']} kills: {dict(self._figures)}")
 
-    def _look(self) -> None:
-        """Look at what a killed build left, before anything mends it."""
-        self._count_embedded()
+    def _look(self, *, was_killed: bool = False) -> None:
+        """Look at what a build left, before anything mends it."""
+        self._count_embedded(was_killed=was_killed)
         try:
             found = versions(self._home)
         except KbError as problem:
@@ -140,18 +142,22 @@ class Trial:
             progress(f"published build: {problem}")
             self._figures["corrupt"] += 1
 
-    def _count_embedded(self) -> None:
+    def _count_embedded(self, *, was_killed: bool = False) -> None:
         """Count the texts that were asked for again; a kill may cost the batch in flight.
 
         Within one build the first text of a batch is asked for twice: it checks the order.
         """
-        scenario = self._server.scenario
-        texts = [text for batch in scenario.batches() for text in batch]
-        scenario.seen.clear()
-        again = {text for text in texts if text in self._embedded}
+        batches = self._server.scenario.batches()
+        self._server.scenario.seen.clear()
+        texts = {text for batch in batches for text in batch}
+        again = texts & self._embedded
         self._figures["twice"] += len(again)
-        self._figures["beyond"] += max(0, len(again) - _BATCH)
-        self._embedded.update(texts)
+        self._figures["beyond"] += len(again - self._in_flight)
+        self._in_flight -= texts
+        if was_killed:
+            last = batches[-1:] if not batches or len(batches[-1]) > 1 else batches[-2:]
+            self._in_flight |= {text for batch in last for text in batch}
+        self._embedded |= texts
 
     def _finish(self) -> str:
         output = self._kb("build", "--json", "--home", str(self._home))

@@ -31,6 +31,14 @@ def home(tmp_path_factory):
     return make_home(make_vault(folder / "vault"), folder / "home")
 
 
+@pytest.fixture(autouse=True)
+def heard_hangups():
+    """Let children hear of a closed terminal even where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @contextmanager
 def running(home):
     """Start `kb ui` as a terminal does; yield its process and its port."""
