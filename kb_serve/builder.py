@@ -35,6 +35,7 @@ from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import PUBLISH, SCORES, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
+from kb_serve.orphan_runs import run_tags
 from kb_serve.output import duration, visible
 from kb_serve.run_events import counts_of, failures_of, notes_of, was_interrupted
 from kb_serve.vector_time import (
@@ -206,6 +207,7 @@ class Builder:
             partition_key=partition,
             run_config=_QUIET,
             raise_on_error=False,
+            tags=run_tags(),
         )
         if was_interrupted(result):
             raise KeyboardInterrupt

@@ -8,6 +8,7 @@ import dagster as dg
 
 from kb_assets.partitions import FOLDERS
 from kb_core.errors import HomeError
+from kb_serve.orphan_runs import end_orphans
 from kb_serve.output import say
 from resources.home import Home
 
@@ -21,7 +22,7 @@ def open_instance(home: Home) -> Iterator[dg.DagsterInstance]:
         # "table runs already exists". One goes first; later openings find them made.
         with home.leases.hold("dagster"):
             instance = stack.enter_context(dg.DagsterInstance.from_config(str(home.root)))
-            instance.get_run_records(limit=1)
+            end_orphans(instance)
             register(instance, home)
         yield instance
 

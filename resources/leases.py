@@ -6,9 +6,6 @@ nobody has another one meanwhile. Safe between processes.
 """
 
 import contextlib
-import os
-import secrets
-import socket
 import sqlite3
 import threading
 import time
@@ -17,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kb_core.errors import BusyError, StoreError
+from resources.processes import is_gone, this_process
 from resources.sqlite_files import DAMAGE, open_database
 
 HOME = "home"  # the lease of everything: for what must see nobody write
@@ -34,7 +32,7 @@ class Leases:
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
         self._clock = clock
-        self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._owner = this_process()
 
     @contextlib.contextmanager
     def hold(self, name: str, wait_seconds: float = 600) -> Iterator[None]:
@@ -129,15 +127,4 @@ def _is_dead(owner: object) -> bool:
 
     A name that is none was damaged: nobody renews that lease.
     """
-    parts = owner.split(":") if isinstance(owner, str) else []
-    if len(parts) != 3 or not parts[1].isdecimal():
-        return True
-    if parts[0] != socket.gethostname():
-        return False
-    try:
-        os.kill(int(parts[1]), 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:
-        return False
-    return False
+    return not isinstance(owner, str) or owner.count(":") != 2 or is_gone(owner)
