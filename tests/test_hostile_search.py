@@ -76,10 +76,12 @@ def test_a_question_of_bytes_that_are_no_text_does_not_break_the_command(tmp_pat
     publish(tmp_path, {"A": [MadeChunk("A/a.md", "the harbour")]})
     (tmp_path / "kb.toml").write_text('[vault]\npath = "."\n[embedder]\nengine = "none"\n')
 
+    # Other tests of this process may have named a home of theirs.
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("KB_")}
     done = subprocess.run(
         [sys.executable, "-m", "kb_serve.cli", "search", b"harbour \xff", "--json"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"},
+        env={**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"},
         capture_output=True,
         check=False,
     )
