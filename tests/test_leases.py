@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -51,6 +53,43 @@ def test_the_lease_of_a_killed_process_is_taken_over_at_once(tmp_path):
 
     with Leases(path).hold("x", wait_seconds=0):
         pass
+
+
+def test_a_lease_this_process_could_not_give_back_is_no_lease(tmp_path, monkeypatch):
+    path = tmp_path / "leases.sqlite"
+
+    def no_disk(*_):
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("resources.leases.Leases._release", no_disk)
+        with pytest.raises(OSError, match="no space"), Leases(path).hold("x"):
+            pass
+
+    with Leases(path).hold("x", wait_seconds=0):
+        pass
+
+
+def test_two_threads_of_one_process_never_hold_one_lease(tmp_path):
+    leases = Leases(tmp_path / "leases.sqlite")
+    inside, most = 0, 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(5):
+            with leases.hold("x"):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.001)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert most == 1
 
 
 def test_a_damaged_file_says_what_to_do(tmp_path):
