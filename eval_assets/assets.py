@@ -7,6 +7,7 @@ from eval_assets.folder_scores import score_folder
 from eval_assets.report_page import folder_markdown, report_markdown
 from eval_assets.scoring import VERSION
 from kb_assets.automation import WHEN_CONTENT_CHANGED
+from kb_assets.failures import without_text
 from kb_assets.partitions import FOLDERS
 from kb_assets.workbench import Workbench
 
@@ -19,6 +20,7 @@ from kb_assets.workbench import Workbench
     tags={"cost": "free"},
     automation_condition=WHEN_CONTENT_CHANGED,
 )
+@without_text
 def eval_report(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """How well the new build answers the questions you gave; switch to Plots for its history.
 
@@ -45,6 +47,7 @@ def eval_report(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     code_version=VERSION,
     tags={"cost": "free"},
 )
+@without_text
 def eval_scores(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:

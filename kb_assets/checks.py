@@ -11,6 +11,7 @@ import warnings
 import dagster as dg
 
 from kb_assets.chunks.values import broken_rules
+from kb_assets.failures import without_text
 from kb_assets.partitions import FOLDERS
 from kb_assets.soundness import (
     Finding,
@@ -29,18 +30,21 @@ Bench = dg.ResourceParam[Workbench]
 
 
 @dg.asset_check(asset="notes", partitions_def=FOLDERS, name="files_are_accounted_for")
+@without_text
 def files_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.AssetCheckResult:
     """Indexed + skipped + failed = files on the disk. Amber: some could not be read."""
     return _result(files_are_accounted_for(bench.home, context.partition_key))
 
 
 @dg.asset_check(asset="chunks", partitions_def=FOLDERS, name="tables_keep_their_contracts")
+@without_text
 def contracts_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.AssetCheckResult:
     """Columns, types, nulls and keys of every table of the folder are what they should be."""
     return _result(tables_keep_their_contracts(bench.home, context.partition_key))
 
 
 @dg.asset_check(asset="chunks", partitions_def=FOLDERS, name="values_are_sound")
+@without_text
 def values_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.AssetCheckResult:
     """The values of the folder's passages make sense: a Great Expectations suite."""
     store = bench.home.store
@@ -64,18 +68,21 @@ def values_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.Ass
 
 
 @dg.asset_check(asset="embeddings", partitions_def=FOLDERS, name="vectors_are_complete")
+@without_text
 def vectors_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.AssetCheckResult:
     """Every text has its vectors. Amber: some are still found by their words alone."""
     return _result(vectors_are_complete(bench.home, context.partition_key))
 
 
 @dg.asset_check(asset="published", name="last_build_answers")
+@without_text
 def answers_check(bench: Bench) -> dg.AssetCheckResult:
     """The newest build is the one that answers. Amber: it was kept back, or another is pinned."""
     return _result(last_build_answers(bench.home))
 
 
 @dg.asset_check(asset="published", name="vault_was_looked_at")
+@without_text
 def freshness_check(bench: Bench) -> dg.AssetCheckResult:
     """Somebody looked for changes in the vault within the last eight days."""
     return _result(vault_was_looked_at(bench.home, dt.datetime.now(dt.UTC)))

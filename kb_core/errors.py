@@ -9,6 +9,7 @@ KbError
 ├── StoreError              a stored file is missing or damaged
 ├── BusyError               another process holds this partition or this home
 ├── NotBuiltError           nothing is published yet, so nothing can be searched
+├── DefectError             a stage met what nobody expected; says where, not with what
 └── EmbedderError           vectors could not be made
     ├── EmbedderMissingError   its package or its model is not installed
     ├── EmbedderDownError      its server does not answer
@@ -53,6 +54,10 @@ class BusyError(KbError):
 
 class NotBuiltError(KbError):
     """Nothing is published yet."""
+
+
+class DefectError(KbError):
+    """A stage met what nobody expected; the message names places in the code alone."""
 
 
 class EmbedderError(KbError):

@@ -6,6 +6,7 @@ from kb_assets.automation import WHEN_CONTENT_CHANGED
 from kb_assets.build.manifest import VERSION
 from kb_assets.build.publish import run_published
 from kb_assets.build.run import run_build
+from kb_assets.failures import without_text
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench
 
@@ -18,6 +19,7 @@ from kb_assets.workbench import Workbench
     tags={"cost": "free"},
     automation_condition=WHEN_CONTENT_CHANGED,
 )
+@without_text
 def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """One list of everything that belongs together now: what a search reads from.
 
@@ -35,6 +37,7 @@ def build(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     tags={"cost": "free"},
     automation_condition=WHEN_CONTENT_CHANGED,
 )
+@without_text
 def published(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """The build that answers questions; it moves on only when the new one passes its checks.
 

@@ -4,6 +4,7 @@ import dagster as dg
 
 from kb_assets.chunks.chunker import VERSION
 from kb_assets.chunks.run import run
+from kb_assets.failures import without_text
 from kb_assets.partitions import FOLDERS
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench
@@ -17,6 +18,7 @@ from kb_assets.workbench import Workbench
     code_version=VERSION,
     tags={"cost": "free"},
 )
+@without_text
 def chunks(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from kb_assets.embeddings.run import VERSION, run
+from kb_assets.failures import without_text
 from kb_assets.partitions import FOLDERS
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench
@@ -16,6 +17,7 @@ from kb_assets.workbench import Workbench
     code_version=VERSION,
     tags={"cost": "local-time"},
 )
+@without_text
 def embeddings(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:

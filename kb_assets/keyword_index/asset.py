@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from kb_assets.failures import without_text
 from kb_assets.keyword_index.run import run
 from kb_assets.partitions import FOLDERS
 from kb_assets.results import stage_result
@@ -17,6 +18,7 @@ from kb_search.keyword import VERSION
     code_version=VERSION,
     tags={"cost": "free"},
 )
+@without_text
 def keyword_index(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from kb_assets.automation import WHEN_CONTENT_CHANGED
+from kb_assets.failures import without_text
 from kb_assets.note_links.resolver import VERSION
 from kb_assets.note_links.run import run
 from kb_assets.results import stage_result
@@ -17,6 +18,7 @@ from kb_assets.workbench import Workbench
     tags={"cost": "free"},
     automation_condition=WHEN_CONTENT_CHANGED,
 )
+@without_text
 def note_links(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
     """Every link of the vault, resolved as Obsidian does it, and those that lead nowhere.
 

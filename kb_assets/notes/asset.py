@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from kb_assets.failures import without_text
 from kb_assets.notes.parser import VERSION
 from kb_assets.notes.run import run
 from kb_assets.partitions import FOLDERS
@@ -17,6 +18,7 @@ from kb_assets.workbench import Workbench
     code_version=VERSION,
     tags={"cost": "free"},
 )
+@without_text
 def notes(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:

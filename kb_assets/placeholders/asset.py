@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from kb_assets.failures import without_text
 from kb_assets.partitions import FOLDERS
 from kb_assets.placeholders.observe import VERSION
 from kb_assets.placeholders.run import run
@@ -16,6 +17,7 @@ from kb_assets.workbench import Workbench
     code_version=VERSION,
     tags={"cost": "free"},
 )
+@without_text
 def placeholders(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
