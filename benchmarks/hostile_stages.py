@@ -17,7 +17,7 @@ from benchmarks.hostile_vault import is_marked
 from benchmarks.report import progress
 from kb_assets.chunks.chunker import chunk_notes
 from kb_assets.chunks.limits import Limits
-from kb_assets.note_links.resolver import resolve_links
+from kb_assets.note_links.resolver import build_vault, resolve_links
 from kb_assets.notes.parser import NoteRules, NoteTables, parse_notes
 from kb_core.contracts import FILES, VERSIONS
 from kb_core.ids import bytes_hash
@@ -100,7 +100,7 @@ class StageRun:
             "content": content,
         }
         tables = parse_notes(VERSIONS.table([row]), NoteRules())
-        resolve_links(tables.notes, tables.note_links_raw, FILES.empty())
+        resolve_links(tables.notes, tables.note_links_raw, build_vault(tables.notes, FILES.empty()))
         return tables, chunk_notes(tables.notes, Limits(), self._counter)
 
     def _note_time(self, entry: Entry, worked: float, indexed: float) -> None:

@@ -14,6 +14,7 @@ from kb_core.errors import ContractError
 
 INSTANT = pa.timestamp("us", tz="UTC")
 TEXTS = pa.list_(pa.field("item", pa.string(), nullable=False))
+OFFSETS = pa.list_(pa.field("item", pa.int64(), nullable=False))
 PROPERTIES = pa.list_(
     pa.field(
         "item",
@@ -213,6 +214,38 @@ NOTE_LINKS = Contract(
     ),
 )
 
+NOTE_NAMES = Contract(  # what the present notes are called, and which notes a name may mean
+    name="note_names",
+    key=("name",),
+    schema=pa.schema(
+        [
+            _required("name", pa.string()),  # folded: see kb_core.names
+            _required("kind", pa.string()),  # title (or file name), alias, short
+            _required("forms", TEXTS),  # as written, sorted
+            _required("candidates", TEXTS),  # the notes it names, best first
+        ]
+    ),
+)
+
+NOTE_MENTIONS = Contract(  # names of notes that occur in other notes outside of any link
+    name="note_mentions",
+    key=("source_version_id", "name"),
+    schema=pa.schema(
+        [
+            _required("source_version_id", pa.string()),
+            _required("source_note_id", pa.string()),
+            _required("is_current", pa.bool_()),  # the source version is the present one
+            _required("name", pa.string()),  # key of note_names
+            _required("kind", pa.string()),
+            _required("target_note_id", pa.string()),
+            _required("candidates", TEXTS),  # every note it could mean, best first
+            _required("count", pa.int32()),
+            _required("byte_starts", OFFSETS),  # of each occurrence, ascending
+            _required("byte_ends", OFFSETS),
+        ]
+    ),
+)
+
 FOLDERS = Contract(
     name="folders",
     key=("partition",),
@@ -281,6 +314,8 @@ CONTRACTS = {
         NOTE_TAGS,
         FINDINGS,
         NOTE_LINKS,
+        NOTE_NAMES,
+        NOTE_MENTIONS,
         FOLDERS,
         CHUNKS,
         PASSAGES,

@@ -80,11 +80,9 @@ def findings(home: Home) -> list[tuple[str, int]]:
 
 def links(home: Home) -> tuple[dict[str, int], list[tuple[str, int]]]:
     """Return how links ended, and the missing targets with how often they are linked to."""
-    if home.store.pointer("note_links") is None:
+    if not home.store.partitions("note_links"):
         return {}, []
-    table = home.store.read(
-        "note_links", columns=["is_current", "status", "is_ambiguous", "target"]
-    )
+    table = home.store.read_all("note_links", ["is_current", "status", "is_ambiguous", "target"])
     present = table.filter(table["is_current"])
     ended = Counter(present["status"].to_pylist())
     ended["ambiguous"] = pc.sum(present["is_ambiguous"]).as_py() or 0

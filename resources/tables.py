@@ -185,6 +185,10 @@ class TableStore:
         empty = CONTRACTS[name].empty()
         return pa.concat_tables([empty.select(columns) if columns else empty, *tables])
 
+    def forget(self, name: str, partition: str) -> None:
+        """Forget what a partition holds in one table. Its files stay until collected."""
+        self._pointer_path(name, partition).unlink(missing_ok=True)
+
     def drop(self, partition: str) -> None:
         """Forget what a partition holds, in every table. Its files stay until collected."""
         for path in sorted(self.root.glob(f"*/{partition}.json")):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from eval_assets.suggestions.source import SourceVault, source_vault
-from kb_assets.note_links.resolver import resolve_links
+from kb_assets.note_links.resolver import build_vault, resolve_links
 from kb_assets.notes.parser import NoteRules, parse_notes
 from kb_core.contracts import VERSIONS
 from kb_core.ids import bytes_hash
@@ -32,7 +32,9 @@ def tables_of(notes: Mapping[str, str]) -> dict[str, pa.Table]:
     ]
     parsed = parse_notes(VERSIONS.table(rows), NoteRules())
     files = pa.table({"path": list(notes), "is_note": [True] * len(notes)})
-    links = resolve_links(parsed.notes.select(LINK_COLUMNS), parsed.note_links_raw, files)
+    links = resolve_links(
+        parsed.notes, parsed.note_links_raw, build_vault(parsed.notes.select(LINK_COLUMNS), files)
+    )
     return {"notes": parsed.notes, "note_links": links}
 
 

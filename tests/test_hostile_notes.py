@@ -47,7 +47,7 @@ def versions(*contents):
 
 def stages(*contents):
     tables = parse_notes(versions(*contents), NoteRules())
-    resolve_links(tables.notes, tables.note_links_raw, FILES.empty())
+    resolve_links(tables.notes, tables.note_links_raw, build_vault(tables.notes, FILES.empty()))
     return tables, chunk_notes(tables.notes, Limits(), RegexTokenCounter())
 
 

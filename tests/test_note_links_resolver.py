@@ -56,6 +56,10 @@ def find(target, source="src.md", *, notes=(), files=(), syntax="wikilink", alia
 THREE = ("a/b/Note.md", "zzzz/Note.md", "b/Note.md")
 
 
+def resolved(notes, raw, files):
+    return resolve_links(notes, raw, build_vault(notes, files))
+
+
 @pytest.mark.parametrize(
     ("target", "source", "notes", "first"),
     [
@@ -162,7 +166,7 @@ def test_a_link_to_a_note_that_was_not_read_is_not_dangling():
 
 def test_a_note_that_was_not_read_has_no_note_id():
     raw = raw_table({"version_id": "s.md@0", "note_id": "s.md", "ordinal": 0, "target": "Plan"})
-    rows = resolve_links(notes_table(("s.md", True, [])), raw, listed("s.md", "Plan.md"))
+    rows = resolved(notes_table(("s.md", True, [])), raw, listed("s.md", "Plan.md"))
 
     assert (rows["status"][0].as_py(), rows["target_note_id"][0].as_py()) == ("unread", None)
 
@@ -184,7 +188,7 @@ def test_links_become_rows_with_target_and_ambiguity():
         {**source, "ordinal": 3, "target": "Gone", "block": "b"},
     )
 
-    rows = resolve_links(notes, raw, listed()).to_pylist()
+    rows = resolved(notes, raw, listed()).to_pylist()
 
     assert [(x["status"], x["target_note_id"], x["is_ambiguous"]) for x in rows] == [
         ("resolved", "x/N.md", True),
@@ -204,7 +208,7 @@ def test_targets_are_present_notes_and_old_versions_keep_their_links():
         {"version_id": "s.md@2", "note_id": "s.md", "ordinal": 0, "target": "Old"},
     )
 
-    rows = resolve_links(notes, raw, listed()).to_pylist()
+    rows = resolved(notes, raw, listed()).to_pylist()
 
     assert [(x["is_current"], x["status"]) for x in rows] == [
         (False, "dangling"),
@@ -213,7 +217,7 @@ def test_targets_are_present_notes_and_old_versions_keep_their_links():
 
 
 def test_no_links_and_no_notes_give_an_empty_table():
-    empty = resolve_links(notes_table(), raw_table(), listed())
+    empty = resolved(notes_table(), raw_table(), listed())
 
     assert NOTE_LINKS.check(empty).num_rows == 0
 
@@ -233,7 +237,7 @@ def test_a_vault_of_equal_names_takes_linear_time():
         )
     )
     started = time.process_time()
-    rows = resolve_links(notes, raw, listed())
+    rows = resolved(notes, raw, listed())
 
     assert time.process_time() - started < 2
     assert max(len(x) for x in rows["candidates"].to_pylist()) == 1

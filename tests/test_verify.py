@@ -93,7 +93,7 @@ PLACES = [
     ("store/keyword_index/*/*.npy", damage.TABLE, {"keyword_index"}),
     ("store/vectors/town*/*.npy", damage.TABLE, {"embeddings"}),
     ("store/passages/*/*.parquet", damage.TABLE, {"embeddings"}),
-    ("store/note_links/all/*.parquet", damage.TABLE, {"note_links"}),
+    ("store/note_links/*/*.parquet", damage.TABLE, {"note_links"}),
     ("store/chunks/*.json", damage.POINTER, {"chunks"}),
     ("store/vectors/*.json", damage.POINTER, {"embeddings"}),
     ("store/passages/*.json", damage.POINTER, {"embeddings"}),

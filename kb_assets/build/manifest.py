@@ -24,7 +24,9 @@ FOLDER_TABLES = (
     "passages",
     "vectors",
 )
-VAULT_TABLES = ("note_links", "folders")
+VAULT_TABLES = ("note_names", "folders")
+# Made for each folder from the whole vault: they stand apart from the folder's own chain.
+LINK_TABLES = ("note_links", "note_mentions")
 
 
 def make_manifest(
@@ -36,8 +38,9 @@ def make_manifest(
 ) -> dict[str, Any]:
     """Return the manifest of a build.
 
-    `folders` is partition -> path; `pointers` is partition -> table -> pointer; `vault` holds the
-    tables that are not split by folder; `settings` are the choices the content depends on.
+    `folders` is partition -> path; `pointers` is partition -> table -> pointer; `vault` holds what
+    needs the whole vault, by table or by `table/partition`; `settings` are the choices the content
+    depends on.
     A folder whose stages were cut off half-way keeps its entry in `previous`, the folders of the
     published build: it answers with what it had, not with nothing.
     """

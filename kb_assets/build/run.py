@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from kb_assets.build.manifest import FOLDER_TABLES, VAULT_TABLES, make_manifest
+from kb_assets.build.manifest import FOLDER_TABLES, LINK_TABLES, VAULT_TABLES, make_manifest
 from kb_assets.build.publish import is_judged, is_refused
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
@@ -56,6 +56,8 @@ def _manifest(home: Home) -> dict[str, Any]:
     folders = home.folders()
     pointers = {partition: _pointers(home, partition) for partition in folders}
     found = {name: home.store.pointer(name, WHOLE) for name in VAULT_TABLES}
+    for name in LINK_TABLES:
+        found |= {f"{name}/{each}": home.store.pointer(name, each) for each in folders}
     vault = {name: pointer for name, pointer in found.items() if pointer}
     builds = Builds(home.data)
     try:

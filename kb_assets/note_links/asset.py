@@ -4,8 +4,7 @@ import dagster as dg
 
 from kb_assets.automation import WHEN_CONTENT_CHANGED
 from kb_assets.failures import without_text
-from kb_assets.note_links.resolver import VERSION
-from kb_assets.note_links.run import run
+from kb_assets.note_links.run import VERSION, run
 from kb_assets.results import stage_result
 from kb_assets.workbench import Workbench
 
@@ -20,7 +19,7 @@ from kb_assets.workbench import Workbench
 )
 @without_text
 def note_links(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
-    """Every link of the vault, resolved as Obsidian does it, and those that lead nowhere.
+    """Every link of the vault as Obsidian resolves it, and the notes a text names unlinked.
 
     Next: nothing, it follows by itself; `kb check` lists the links that lead nowhere.
     """

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from kb_assets.note_links.lookup import Paths, fold, note_paths
 from kb_core.contracts import NOTE_LINKS
 
-VERSION = "1"  # raise it when equal links would resolve differently
+VERSION = "2"  # raise it when equal links would resolve differently
 
 RESOLVED = "resolved"
 UNREAD = "unread"  # a note that is listed but was not read; it has no rows and so no note id
@@ -54,13 +54,12 @@ class Vault:
     aliases: Mapping[str, tuple[str, ...]]  # folded alias -> note ids
 
 
-def resolve_links(notes: pa.Table, raw: pa.Table, files: pa.Table) -> pa.Table:
-    """Resolve every link of the vault (contract NOTE_LINKS), sorted by note and place.
+def resolve_links(notes: pa.Table, raw: pa.Table, vault: Vault) -> pa.Table:
+    """Resolve the links of some notes (contract NOTE_LINKS), sorted by note and place.
 
-    `notes` holds note_id, version_id, is_current and aliases of all folders, `raw` all links as
-    written (contract NOTE_LINKS_RAW), `files` path and is_note of everything listed.
+    `notes` holds version_id and is_current of the links' notes, `raw` the links as written
+    (contract NOTE_LINKS_RAW).
     """
-    vault = build_vault(notes, files)
     order = pc.sort_indices(raw.select(_ORDER), sort_keys=[(name, "ascending") for name in _ORDER])
     links = raw.take(order)
     columns = [links[name].to_pylist() for name in ("note_id", "target", "syntax")]
@@ -82,7 +81,11 @@ def resolve_links(notes: pa.Table, raw: pa.Table, files: pa.Table) -> pa.Table:
 
 
 def build_vault(notes: pa.Table, files: pa.Table) -> Vault:
-    """File the present notes' paths and aliases, and the other files' paths."""
+    """File the present notes' paths and aliases, and the other files' paths.
+
+    `notes` holds note_id, is_current and aliases of all folders, `files` path and is_note of
+    everything listed.
+    """
     present = notes.filter(notes["is_current"])
     note_ids = present["note_id"].to_pylist()
     carriers: dict[str, set[str]] = defaultdict(set)

@@ -1,34 +1,60 @@
-"""Resolve the whole vault's links, and list its folders. Safe to repeat."""
+"""Resolve the vault's links, find its unlinked mentions, and list its folders. Safe to repeat.
+
+Each folder's links and mentions are a partition of their own: they are made anew when its notes
+change, or when what they could point at does. An edit that adds no note, alias or title leaves
+the other folders' as they are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links.resolver import VERSION, resolve_links
-from kb_assets.outcome import Outcome, are_held, run_tables
+from kb_assets.note_links import mentions, resolver
+from kb_assets.note_links.names import find_names
+from kb_assets.outcome import Outcome, are_held, outcome
+from kb_core import names as name_rules
 from kb_core.contracts import FOLDERS
+from kb_core.ids import combined, fingerprint
 from resources.home import Home
-from resources.tables import WHOLE
+from resources.tables import WHOLE, Pointer
 
-NAMES = ("note_links", "folders")
-_NOTE_COLUMNS = ["note_id", "version_id", "is_current", "aliases"]
+VERSION = f"{resolver.VERSION}.{mentions.VERSION}.{name_rules.VERSION}"
+BY_FOLDER = ("note_links", "note_mentions")
+WHOLES = ("note_names", "folders")  # the last is written when all else is done
+_SHARED = {"note_links": ("targets",), "note_mentions": ("names",)}  # made from, beside its own
+_PRESENT = ["note_id", "is_current", "title", "aliases"]
+_TEXTS = ["note_id", "version_id", "is_current", "body_start", "text"]
 
 
 def run(home: Home) -> Outcome:
-    """Write `note_links` and `folders` over everything that was read so far."""
-    return run_tables(
-        home,
-        "note_links",
-        WHOLE,
-        names=NAMES,
-        inputs=_inputs(home),
-        code_version=VERSION,
-        make=lambda: {"note_links": _links(home), "folders": _folders(home)},
-    )
+    """Bring links, mentions, names and folders up to date with everything that was read."""
+    if is_fresh(home):
+        return _outcome(home, is_cached=True)
+    with home.leases.hold(f"note_links/{WHOLE}"):
+        inputs = _inputs(home)
+        notes = home.store.read_all("notes", _PRESENT)
+        names = _write(home, "note_names", WHOLE, inputs, find_names(notes))
+        targets = _write_links(home, notes)
+        _write_mentions(home, names)
+        _forget_others(home)
+        made_from = {**inputs, "targets": targets, "names": names.hash}
+        _write(home, "folders", WHOLE, made_from, _folders(home))
+    return _outcome(home, is_cached=False)
 
 
 def is_fresh(home: Home) -> bool:
     """Tell whether a run would find nothing to do."""
-    return are_held(home, NAMES, WHOLE, _inputs(home), VERSION)
+    inputs = _inputs(home)
+    last = home.store.pointer("folders")
+    if last is None or not inputs.items() <= last.inputs.items():
+        return False
+    shared = {name: last.inputs.get(name, "") for name in ("targets", "names")}
+    return (
+        are_held(home, ["note_names"], WHOLE, inputs, VERSION)
+        and are_held(home, ["folders"], WHOLE, {**inputs, **shared}, VERSION)
+        and not any(True for name in BY_FOLDER for _ in _to_do(home, name, shared))
+    )
 
 
 def _inputs(home: Home) -> dict[str, str]:
@@ -41,10 +67,85 @@ def _inputs(home: Home) -> dict[str, str]:
     }
 
 
-def _links(home: Home) -> pa.Table:
+def _own_inputs(home: Home, partition: str) -> dict[str, str]:
+    found = {name: home.store.pointer(name, partition) for name in ("notes", "note_links_raw")}
+    return {name: pointer.hash if pointer else "" for name, pointer in found.items()}
+
+
+def _write(
+    home: Home, name: str, partition: str, inputs: Mapping[str, str], table: pa.Table
+) -> Pointer:
+    return home.store.write(name, table, partition=partition, inputs=inputs, code_version=VERSION)
+
+
+def _write_links(home: Home, notes: pa.Table) -> str:
+    """Resolve what is not up to date; return the hash of what links can point at."""
     files = home.store.read_all("files", ["path", "is_note"])
-    notes = home.store.read_all("notes", _NOTE_COLUMNS)
-    return resolve_links(notes, home.store.read_all("note_links_raw"), files)
+    targets = combined([fingerprint(_targets(notes)), fingerprint(files)])
+    vault = resolver.build_vault(notes, files)
+    for partition, inputs in _to_do(home, "note_links", {"targets": targets}):
+        own = home.store.read("notes", partition, ["version_id", "is_current"])
+        raw = home.store.read("note_links_raw", partition)
+        links = resolver.resolve_links(own, raw, vault)
+        _write(home, "note_links", partition, inputs, links)
+    return targets
+
+
+def _targets(notes: pa.Table) -> pa.Table:
+    present = notes.filter(notes["is_current"]).select(["note_id", "aliases"])
+    return present.sort_by("note_id").combine_chunks()
+
+
+def _write_mentions(home: Home, pointer: Pointer) -> None:
+    names = None
+    for partition, inputs in _to_do(home, "note_mentions", {"names": pointer.hash}):
+        names = names or mentions.Names(home.store.read("note_names"))
+        own = home.store.read("notes", partition, _TEXTS)
+        raw = home.store.read("note_links_raw", partition)
+        found = mentions.find_mentions(own, raw, names)
+        _write(home, "note_mentions", partition, inputs, found)
+
+
+def _to_do(
+    home: Home, name: str, shared: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the folders whose table is not up to date, and what it is to be made from."""
+    needed = {key: shared[key] for key in _SHARED[name]}
+    for partition in home.store.partitions("notes"):
+        inputs = {**_own_inputs(home, partition), **needed}
+        if not are_held(home, [name], partition, inputs, VERSION):
+            yield partition, inputs
+
+
+def _forget_others(home: Home) -> None:
+    """Forget what was made of folders that are gone."""
+    there = set(home.store.partitions("notes"))
+    for name in BY_FOLDER:
+        for partition in home.store.partitions(name):
+            if partition not in there:
+                home.store.forget(name, partition)
+
+
+def _outcome(home: Home, *, is_cached: bool) -> Outcome:
+    tables = {name: list(_pointers(home, name)) for name in BY_FOLDER}
+    rows = {name: sum(pointer.rows for pointer in found) for name, found in tables.items()}
+    wholes = [pointer for name in WHOLES if (pointer := home.store.pointer(name))]
+    everything = [*(pointer for found in tables.values() for pointer in found), *wholes]
+    done = outcome("note_links", WHOLE, everything or wholes, is_cached=is_cached)
+    return Outcome(
+        done.stage,
+        WHOLE,
+        done.hash,
+        rows["note_links"],
+        is_cached,
+        {"mentions": rows["note_mentions"]},
+    )
+
+
+def _pointers(home: Home, name: str) -> Iterable[Pointer]:
+    for partition in home.store.partitions(name):
+        if pointer := home.store.pointer(name, partition):
+            yield pointer
 
 
 def _folders(home: Home) -> pa.Table:
