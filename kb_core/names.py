@@ -7,10 +7,17 @@ other words that stand everywhere are never names, nor are numbers and dates.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeVar
+
+Carrier = TypeVar("Carrier", tuple[int, str], int)
 
 VERSION = "1"  # raise it when equal text would name something else
+
+TITLE, ALIAS, SHORT = 0, 1, 2  # a name of an earlier kind keeps a later one away
+KINDS = ("title", "alias", "short")
+_MOST_CARRIERS = (3, 1, 3)  # what names more notes (`Meeting`) names none
 
 LONGEST_NAME = 120  # characters; a longer title is a sentence, and nobody repeats it
 _SHORTEST = 3
@@ -23,8 +30,8 @@ _UNSPACED = re.compile(
 )
 _BLANKS = re.compile(r"\s+")
 _BRACKETED_END = re.compile(r"(?<=\S)\s*[(（][^()（）]*[)）]$")
-# "PEP 8 – Style Guide": what stands before a spaced dash or a colon is often said alone.
-_HEAD = re.compile(r"(?:\s+[–—-]\s+|[:：]\s+).*", re.S)
+# "PEP 8 – Style Guide": either side of a spaced dash or a colon is often said alone.
+_BREAK = re.compile(r"\s+[–—-]\s+|[:：]\s+")
 
 # Words that stand everywhere, capitals or not: at the start of a sentence all have one.
 _COMMON = """
@@ -92,14 +99,42 @@ def _is_marked(word: str) -> bool:
 
 
 def short_forms(title: str) -> Iterator[str]:
-    """Yield what a title is called for short: without its closing bracket, or its head alone.
+    """Yield what a title is called for short: without its closing bracket, or a half of it.
+
+    The second half has to be of several words: `Notes: Monday` is not called Monday.
 
     >>> list(short_forms("Ada (ship)")), list(short_forms("PEP 8 – Style Guide"))
-    (['Ada'], ['PEP 8'])
+    (['Ada'], ['PEP 8', 'Style Guide'])
     """
-    for form in (_BRACKETED_END.sub("", title), _HEAD.sub("", title)):
-        if form and form != title:
-            yield form
+    bare = _BRACKETED_END.sub("", title)
+    if bare and bare != title:
+        yield bare
+    head, *rest = _BREAK.split(title, maxsplit=1)
+    if head and rest:
+        yield head
+        if not is_one_word(name_key(rest[0])):
+            yield rest[0]
+
+
+def forms_of(title: str, stem: str, aliases: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield what a note is called, with the kind of name; its file's stem counts as a title."""
+    titles = distinct_forms([title, stem])
+    yield from ((TITLE, form) for form in titles)
+    yield from ((ALIAS, form) for form in distinct_forms(aliases))
+    shorts = [short for form in titles for short in short_forms(form)]
+    yield from ((SHORT, form) for form in distinct_forms(shorts))
+
+
+def meant(carriers: Iterable[tuple[int, Carrier]]) -> tuple[int, tuple[Carrier, ...]]:
+    """Return whom a name means, sorted, and by which kind of name; nobody if it means too many.
+
+    `carriers` are the kinds and the notes of everything that is called so. A title is a name; an
+    alias is one if it means one note alone and nobody is called so; so is a short form of a title.
+    """
+    rows = set(carriers)
+    kind = min(kind for kind, _ in rows)
+    found = sorted(carrier for each, carrier in rows if each == kind)
+    return kind, tuple(found) if len(found) <= _MOST_CARRIERS[kind] else ()
 
 
 def distinct_forms(forms: Iterable[str]) -> tuple[str, ...]:

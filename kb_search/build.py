@@ -21,6 +21,7 @@ from kb_core.contracts import CHUNKS
 from kb_core.errors import StoreError
 from kb_search.keyword import ARRAYS as KEYWORD_ARRAYS
 from kb_search.keyword import Postings
+from kb_search.note_graph import GRAPH, NoteGraph
 from kb_search.vectors import ARRAYS as VECTOR_ARRAYS
 from kb_search.vectors import HeldBytes, Vectors
 from resources.builds import FORMAT, Builds
@@ -169,16 +170,7 @@ class Folder:
         return table
 
     def _arrays(self, artifact: str, names: Sequence[str]) -> dict[str, np.ndarray]:
-        paths = {name: self._path(artifact, name) for name in names}
-        arrays = {}
-        for name, path in paths.items():
-            if name in _CHECKED and named_problem(path):
-                raise _damaged(path, "its bytes are not its name's")
-            try:
-                arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
-            except _BAD_ARRAY as problem:
-                raise _damaged(path, type(problem).__name__) from None
-        return arrays
+        return {name: _array(self._path(artifact, name), name in _CHECKED) for name in names}
 
     def _path(self, artifact: str, name: str) -> Path:
         try:
@@ -213,6 +205,8 @@ class PublishedBuild:
         self.folders = tuple(
             Folder(partition, entry, store, budget) for partition, entry in entries
         )
+        self._graph_files = manifest["vault"]["artifacts"].get(GRAPH, {}).get("files", {})
+        self._store = store
 
     @classmethod
     def open(cls, home: Path, name: str | None = None) -> "PublishedBuild":
@@ -223,6 +217,15 @@ class PublishedBuild:
         builds = Builds(home / "data")
         name = name or builds.current()
         return cls(name, builds.read(name), home / "data" / "store")
+
+    @cached_property
+    def note_graph(self) -> NoteGraph | None:
+        """The names and links of its notes; None in a build that was made without."""
+        if not self._graph_files:
+            return None
+        return NoteGraph(
+            {name: _array(self._store / path, True) for name, path in self._graph_files.items()}
+        )
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
@@ -235,6 +238,17 @@ def numbers(array: pa.Array, kind: type) -> np.ndarray:
     # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
     values: np.ndarray = np.frombuffer(array.buffers()[1] or b"", kind)
     return values[array.offset : array.offset + len(array)]
+
+
+def _array(path: Path, is_checked: bool) -> np.ndarray:
+    """Open an array; `is_checked`: hold its bytes against its name."""
+    if is_checked and named_problem(path):
+        raise _damaged(path, "its bytes are not its name's")
+    try:
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except _BAD_ARRAY as problem:
+        raise _damaged(path, type(problem).__name__) from None
+    return array
 
 
 def _damaged(path: Path, problem: str) -> StoreError:

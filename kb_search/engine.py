@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from kb_core.errors import EmbedderError
 from kb_search.build import PublishedBuild
-from kb_search.hybrid import DEFAULT_TUNING, QueryVector, Tuning, check_variant, rank
+from kb_search.hybrid import DEFAULT_TUNING, LINKED, QueryVector, Tuning, check_variant, rank
+from kb_search.linked import LinkedScope
 from kb_search.question import question_terms
 from kb_search.results import Pending, SearchResult, found_note
 from kb_search.view import View
@@ -57,6 +58,7 @@ class Engine:
         self._open_embedder = open_embedder or _open_embedder
         self._embedder: Embedder | None = None
         self._views: dict[tuple[str, ...] | None, View] = {}
+        self._links: dict[int, LinkedScope] = {}
 
     @classmethod
     def open(cls, home: Path, settings: "Settings", name: str | None = None) -> "Engine":
@@ -86,10 +88,12 @@ class Engine:
         view = self._view(folders)
         terms = question_terms(question)
         meaning = self._meaning(view, question, variant)
-        by = variant if meaning.vector else "keyword"
+        linked = self._linked(view, variant)
+        by = _served_by(variant, meaning, linked)
         limit = notes or self._settings.search.notes
+        join = (lambda base: linked.leg(question, base)) if linked else None
         is_asked = bool(question.strip())
-        ranked = rank(view, terms, meaning.vector, by, limit, tuning) if is_asked else []
+        ranked = rank(view, terms, meaning.vector, by, limit, tuning, join) if is_asked else []
         weights = view.keyword.weights(terms) if ranked else {}
         return SearchResult(
             question=question,
@@ -97,7 +101,7 @@ class Engine:
             build=self.build.name,
             pending=_pending(view, self._folders_without_words),
             embedder=meaning.embedder,
-            note=meaning.note,
+            note=" ".join(filter(None, (meaning.note, _without_links(variant, linked)))),
             results=tuple(
                 found_note(place, note, weights, self._vault_name)
                 for place, note in enumerate(ranked, start=1)
@@ -105,17 +109,25 @@ class Engine:
             ranked=tuple(ranked),
         )
 
+    def _linked(self, view: View, variant: str) -> LinkedScope | None:
+        """Return the links between a view's notes; None if not asked for, or not built yet."""
+        graph = self.build.note_graph if variant.endswith(LINKED) else None
+        if graph is None:
+            return None
+        return self._links.setdefault(id(view), LinkedScope(graph, view))
+
     def _view(self, folders: Sequence[str] | None) -> View:
         key = None if folders is None else tuple(folders)
         if key not in self._views:
             if len(self._views) >= _KEPT_VIEWS:
                 self._views.clear()
+                self._links.clear()
             self._views[key] = View.over(self.build, folders)
         return self._views[key]
 
     def _meaning(self, view: View, question: str, variant: str) -> _Meaning:
         """Embed the question if the view has vectors of the embedder's own profile."""
-        if variant == "keyword" or not question.strip():
+        if variant.startswith("keyword") or not question.strip():
             return _Meaning()
         profiles = _profiles(view)
         if not profiles:
@@ -130,6 +142,17 @@ class Engine:
         except EmbedderError as problem:
             return _Meaning(note=f"By words alone: {problem}")
         return _Meaning(vector, embedder.profile.name, _partial(profiles[profile], view))
+
+
+def _served_by(variant: str, meaning: _Meaning, linked: LinkedScope | None) -> str:
+    """Return the variant that can be served: by words without vectors, or without the links."""
+    base = variant.removesuffix(LINKED) if meaning.vector else "keyword"
+    return f"{base}{LINKED}" if linked else base
+
+
+def _without_links(variant: str, linked: LinkedScope | None) -> str:
+    is_missed = variant.endswith(LINKED) and linked is None
+    return "Without links: this build was made before they were. Run `kb build`." * is_missed
 
 
 def _open_embedder(settings: "EmbedderSettings") -> "Embedder":

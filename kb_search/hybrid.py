@@ -3,7 +3,7 @@
 Pure: the same view, question and vector give the same ranking, to the last bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from kb_core.errors import SettingsError
 from kb_search.build import Folder
 from kb_search.fusion import K, reciprocal_rank_fusion
+from kb_search.linked import BASE_NOTES, Joined, fused_with
 from kb_search.vectors import largest
 from kb_search.view import View
 
-Variant = Literal["keyword", "vector", "hybrid"]
+Variant = Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]
+LINKED = "+linked"  # ends the name of a variant that the linked leg joins
 
 # How deep each ranking goes before fusion; deeper changed no measure. It goes deeper by itself
 # where so many chunks come from fewer notes than are wanted.
@@ -75,6 +77,7 @@ def rank(
     variant: str = "hybrid",
     notes: int = 20,
     tuning: Tuning = DEFAULT_TUNING,
+    join: Callable[[Sequence[int]], list[Joined]] | None = None,
 ) -> list[RankedNote]:
     """Return the best notes of the view: each leg places a note by its best chunk, then they fuse.
 
@@ -82,19 +85,54 @@ def rank(
     that one; over five development sets it was better in every measure. A note with several good
     chunks is not lifted: adding a share of its further chunks' scores cost recall@5 at every
     share tried. `terms` are the question's, distinct and sorted. A score is BM25 or the cosine
-    in a variant of one leg, else the fused one. Raises SettingsError for an unknown variant.
+    in a variant of one leg, else the fused one. `join` gives the notes that the linked leg adds to
+    a ranking of notes, by the view's numbers. Raises SettingsError for an unknown variant.
     """
     check_variant(variant)
-    by_words, by_meaning = variant != "vector", vector if variant != "keyword" else None
+    base = variant.removesuffix(LINKED)
+    by_words, by_meaning = base != "vector", vector if base != "keyword" else None
+    wanted = max(notes, BASE_NOTES) if join else notes
     depth, is_deep_enough = LEG_CHUNKS, False
     while not is_deep_enough:
         keyword = _keyword_leg(view, terms, depth) if by_words else {}
         meaning = _vector_leg(view, by_meaning, depth) if by_meaning else {}
-        found = _best_notes(view, keyword, meaning, notes, tuning)
-        is_deep_enough = len(found) == notes or max(len(keyword), len(meaning)) < depth
+        found = _best_notes(view, keyword, meaning, wanted, tuning)
+        is_deep_enough = len(found) == wanted or max(len(keyword), len(meaning)) < depth
+        is_deep_enough = is_deep_enough or (join is not None and len(found) >= notes)
         depth *= _DEEPER
+    if join:
+        found = _joined(view, found, join, terms, tuning)[:notes]
     ranks = (_ranks(keyword), _ranks(meaning))
     return [_ranked_note(view, score, best, *ranks) for score, best in found]
+
+
+def _joined(
+    view: View,
+    found: list[tuple[float, list[_Scored]]],
+    join: Callable[[Sequence[int]], list[Joined]],
+    terms: Sequence[str],
+    tuning: Tuning,
+) -> list[tuple[float, list[_Scored]]]:
+    """Fuse the ranking with the linked leg; a note no other leg found shows its best chunks."""
+    number_of = view.note_numbers[view.rows_by_id]
+    chunks = {int(number_of[best[0][0]]): best for _, best in found}
+    leg = join(list(chunks))
+    fused = fused_with(list(chunks), leg, tuning.k) if leg else []
+    scores = view.keyword.scores(terms) if any(note not in chunks for note, _ in fused) else None
+    return [
+        (score, chunks.get(note) or _own_chunks(view, note, scores, tuning.chunks_per_note))
+        for note, score in fused
+    ] or found
+
+
+def _own_chunks(
+    view: View, note: int, scores: NDArray[np.float64] | None, most: int
+) -> list[_Scored]:
+    """Return a note's best chunks by words, the first ones where it has none of them."""
+    rows = view.rows_of_note(note)
+    values = np.zeros(len(rows)) if scores is None else scores[view.docs[rows]]
+    best = rows[np.lexsort((rows, -values))][:most]
+    return [(int(place), 0.0) for place in view.id_places[best]]
 
 
 def check_variant(variant: str) -> None:

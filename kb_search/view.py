@@ -122,6 +122,26 @@ class View:
         )
 
     @cached_property
+    def notes(self) -> dict[str, int]:
+        """The notes that have a chunk in view, by id, with their numbers."""
+        ids = [each for folder in self.folders for each in folder.rows.note_ids.to_pylist()]
+        seen = np.unique(self.note_numbers[np.flatnonzero(_joined(self.masks))])
+        return {ids[number]: number for number in seen.tolist()}
+
+    def rows_of_note(self, number: int) -> NDArray[np.int64]:
+        """Return a note's rows in view, in the table's order."""
+        return np.flatnonzero((self.note_numbers == number) & (_joined(self.masks) > 0))
+
+    def note_scores(self, terms: Sequence[str]) -> NDArray[np.float64]:
+        """Return BM25 of every note's best chunk for distinct terms, by number; 0 is no match."""
+        scores = self.keyword.scores(terms)
+        docs = np.flatnonzero(scores > 0)
+        rows, at = self.rows_of(docs)
+        best = np.zeros(sum(len(folder.rows.note_ids) for folder in self.folders))
+        np.maximum.at(best, self.note_numbers[rows], scores[docs][at])
+        return best
+
+    @cached_property
     def _scopes(self) -> dict[str, VectorScope]:
         return {}
 
@@ -132,15 +152,23 @@ class View:
     @cached_property
     def _rows_by_doc(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows in view in order of their docs, and where each doc's begin."""
-        doc_offsets = _offsets([folder.rows.doc_count for folder in self.folders])
         rows = np.flatnonzero(_joined(self.masks))
-        docs = _joined(
-            folder.rows.docs + offset
-            for folder, offset in zip(self.folders, doc_offsets[:-1], strict=True)
-        )[rows]
+        docs = self.docs[rows]
         order = np.argsort(docs, kind="stable")
-        starts = np.searchsorted(docs[order], np.arange(doc_offsets[-1] + 1))
+        starts = np.searchsorted(docs[order], np.arange(self._doc_offsets[-1] + 1))
         return rows[order], starts
+
+    @cached_property
+    def docs(self) -> NDArray[np.int64]:
+        """Each row's distinct search text, numbered over the view's folders."""
+        return _joined(
+            folder.rows.docs + offset
+            for folder, offset in zip(self.folders, self._doc_offsets[:-1], strict=True)
+        )
+
+    @cached_property
+    def _doc_offsets(self) -> NDArray[np.int64]:
+        return _offsets([folder.rows.doc_count for folder in self.folders])
 
 
 def _named(build: PublishedBuild, name: str) -> list[tuple[Folder, NDArray[np.bool_]]]:

@@ -40,8 +40,9 @@ def test_a_name_without_blanks_in_a_script_without_blanks_is_not_one_word():
     ("title", "forms"),
     [
         ("Ada (ship)", ["Ada"]),
-        ("PEP 8 – Style Guide", ["PEP 8"]),
-        ("Kilns: a history (2nd)", ["Kilns: a history", "Kilns"]),
+        ("PEP 8 – Style Guide", ["PEP 8", "Style Guide"]),
+        ("Kilns: a history (2nd)", ["Kilns: a history", "Kilns", "a history (2nd)"]),
+        ("Notes: Monday", ["Notes"]),
         ("Plain title", []),
         ("(all in brackets)", []),
         ("well-known", []),

@@ -24,7 +24,7 @@ FOLDER_TABLES = (
     "passages",
     "vectors",
 )
-VAULT_TABLES = ("note_names", "folders")
+VAULT_TABLES = ("note_names", "note_graph", "folders")
 # Made for each folder from the whole vault: they stand apart from the folder's own chain.
 LINK_TABLES = ("note_links", "note_mentions")
 

@@ -1,25 +1,14 @@
-"""Which names can be told from the text around them, and which notes they mean. Pure.
-
-A title or a file name is a name; an alias is one if it means one note alone and nobody is called
-so; so is a short form of a title. What names more than a few notes (`Meeting`) names none.
-"""
+"""Which names can be told from the text around them, and which notes they mean. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from kb_core.contracts import NOTE_NAMES
-from kb_core.names import distinct_forms, name_key, short_forms
+from kb_core.names import KINDS, forms_of, meant, name_key
 
-TITLE = "title"
-ALIAS = "alias"
-SHORT = "short"
-
-_MOST_NOTES = {TITLE: 3, ALIAS: 1, SHORT: 3}
-_KINDS = (TITLE, ALIAS, SHORT)  # the name of an earlier kind keeps a later one away
-
-_Carriers = dict[str, dict[str, set[str]]]  # name -> note id -> forms
+_Row = tuple[int, tuple[int, str], str]  # kind; length of the note's path, path; form
 
 
 def find_names(notes: pa.Table) -> pa.Table:
@@ -27,36 +16,27 @@ def find_names(notes: pa.Table) -> pa.Table:
 
     `notes` holds note_id, title, aliases and is_current of all folders.
     """
-    present = notes.filter(notes["is_current"]).sort_by("note_id")
+    present = notes.filter(notes["is_current"])
     columns = (present[name].to_pylist() for name in ("note_id", "title", "aliases"))
-    carriers: dict[str, _Carriers] = {kind: defaultdict(dict) for kind in _KINDS}
+    rows: dict[str, list[_Row]] = defaultdict(list)
     for note_id, title, aliases in zip(*columns, strict=True):
-        for kind, form in _forms(note_id, title, aliases):
-            carriers[kind][name_key(form)].setdefault(note_id, set()).add(form)
-    rows = {}
-    for kind in reversed(_KINDS):
-        for name, notes_of in carriers[kind].items():
-            rows[name] = _row(name, kind, notes_of)
-    usable = (row for row in rows.values() if row is not None)
-    return NOTE_NAMES.table(sorted(usable, key=lambda row: str(row["name"])))
+        for kind, form in forms_of(title, stem(note_id), aliases):
+            rows[name_key(form)].append((kind, (len(note_id), note_id), form))
+    named = (_name(name, rows[name]) for name in sorted(rows))
+    return NOTE_NAMES.table(row for row in named if row["candidates"])
 
 
-def _forms(note_id: str, title: str, aliases: Sequence[str]) -> Iterator[tuple[str, str]]:
-    stem = note_id.rpartition("/")[2].rpartition(".")[0]
-    titles = distinct_forms([title, stem])
-    yield from ((TITLE, form) for form in titles)
-    yield from ((ALIAS, form) for form in distinct_forms(aliases))
-    shorts = [short for form in titles for short in short_forms(form)]
-    yield from ((SHORT, form) for form in distinct_forms(shorts))
+def stem(note_id: str) -> str:
+    """Return the name of a note's file without its ending."""
+    return note_id.rpartition("/")[2].rpartition(".")[0]
 
 
-def _row(name: str, kind: str, carriers: Mapping[str, set[str]]) -> dict[str, object] | None:
-    """Return a name's row; None for one that means too many notes."""
-    if len(carriers) > _MOST_NOTES[kind]:
-        return None
+def _name(name: str, rows: Sequence[_Row]) -> dict[str, object]:
+    """Return a name's row; the shortest path is the first note it may mean."""
+    kind, carriers = meant((each, carrier) for each, carrier, _ in rows)
     return {
         "name": name,
-        "kind": kind,
-        "forms": sorted(set().union(*carriers.values())),
-        "candidates": sorted(carriers, key=lambda note_id: (len(note_id), note_id)),
+        "kind": KINDS[kind],
+        "forms": sorted({form for each, _, form in rows if each == kind}),
+        "candidates": [note_id for _, note_id in carriers],
     }

@@ -5,24 +5,28 @@ change, or when what they could point at does. An edit that adds no note, alias 
 the other folders' as they are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links import mentions, resolver
+from kb_assets.note_links import figures, mentions, resolver
 from kb_assets.note_links.names import find_names
 from kb_assets.outcome import Outcome, are_held, outcome
 from kb_core import names as name_rules
 from kb_core.contracts import FOLDERS
 from kb_core.ids import combined, fingerprint
+from kb_search import note_graph
+from kb_search.note_graph import GRAPH
 from resources.home import Home
 from resources.tables import WHOLE, Pointer
 
-VERSION = f"{resolver.VERSION}.{mentions.VERSION}.{name_rules.VERSION}"
+VERSION = f"{resolver.VERSION}.{mentions.VERSION}.{name_rules.VERSION}.{note_graph.VERSION}"
 BY_FOLDER = ("note_links", "note_mentions")
 WHOLES = ("note_names", "folders")  # the last is written when all else is done
 _SHARED = {"note_links": ("targets",), "note_mentions": ("names",)}  # made from, beside its own
+_LINKS = ["source_note_id", "is_current", "status", "candidates"]
+_MENTIONS = ["source_note_id", "is_current", "candidates"]
 _PRESENT = ["note_id", "is_current", "title", "aliases"]
 _TEXTS = ["note_id", "version_id", "is_current", "body_start", "text"]
 
@@ -38,6 +42,7 @@ def run(home: Home) -> Outcome:
         targets = _write_links(home, notes)
         _write_mentions(home, names)
         _forget_others(home)
+        _write_graph(home, notes, {"targets": targets, "names": names.hash})
         made_from = {**inputs, "targets": targets, "names": names.hash}
         _write(home, "folders", WHOLE, made_from, _folders(home))
     return _outcome(home, is_cached=False)
@@ -53,8 +58,16 @@ def is_fresh(home: Home) -> bool:
     return (
         are_held(home, ["note_names"], WHOLE, inputs, VERSION)
         and are_held(home, ["folders"], WHOLE, {**inputs, **shared}, VERSION)
+        and _is_whole(home, GRAPH)
         and not any(True for name in BY_FOLDER for _ in _to_do(home, name, shared))
     )
+
+
+def _is_whole(home: Home, name: str) -> bool:
+    pointer = home.store.pointer(name)
+    if pointer is None or pointer.code_version != VERSION:
+        return False
+    return home.store.is_whole(pointer)
 
 
 def _inputs(home: Home) -> dict[str, str]:
@@ -89,6 +102,26 @@ def _write_links(home: Home, notes: pa.Table) -> str:
         links = resolver.resolve_links(own, raw, vault)
         _write(home, "note_links", partition, inputs, links)
     return targets
+
+
+def _write_graph(home: Home, notes: pa.Table, shared: Mapping[str, str]) -> None:
+    """Lay out what questions need of names and links, over all folders."""
+    inputs = {name: combined(p.hash for p in _pointers(home, name)) for name in BY_FOLDER}
+    inputs |= shared
+    if home.store.holds(GRAPH, WHOLE, inputs, VERSION):
+        return
+    arrays = note_graph.graph_arrays(
+        notes, _each(home, "note_links", _LINKS), _each(home, "note_mentions", _MENTIONS)
+    )
+    rows = len(arrays["sources"])
+    home.store.write_arrays(
+        GRAPH, arrays, partition=WHOLE, rows=rows, inputs=inputs, code_version=VERSION
+    )
+
+
+def _each(home: Home, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    for partition in home.store.partitions(name):
+        yield home.store.read(name, partition, columns)
 
 
 def _targets(notes: pa.Table) -> pa.Table:
@@ -138,7 +171,15 @@ def _outcome(home: Home, *, is_cached: bool) -> Outcome:
         done.hash,
         rows["note_links"],
         is_cached,
-        {"mentions": rows["note_mentions"]},
+        {"mentions": rows["note_mentions"], **_figures(home)},
+    )
+
+
+def _figures(home: Home) -> dict[str, int]:
+    notes = home.store.read_all("notes", ["is_current", "note_id"])
+    links = home.store.read_all("note_links", figures.COLUMNS)
+    return figures.link_figures(
+        notes.filter(notes["is_current"]), links.filter(links["is_current"])
     )
 
 
