@@ -28,6 +28,7 @@ _UNSPACED = re.compile(
     "[\u0e01-\u0ede\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff]"
 )
+_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|el|la|los|las|le|les|il|o|os)\s+", re.I)
 _BLANKS = re.compile(r"\s+")
 _BRACKETED_END = re.compile(r"(?<=\S)\s*[(（][^()（）]*[)）]$")
 # "PEP 8 – Style Guide": either side of a spaced dash or a colon is often said alone.
@@ -68,8 +69,11 @@ def is_unspaced(character: str) -> bool:
 
 
 def is_one_word(key: str) -> bool:
-    """Tell whether a folded name is a single word of a script that has blanks."""
-    return " " not in key and not _UNSPACED.search(key)
+    """Tell whether a folded name is a single word of a script that has blanks.
+
+    An article does not count: `the board` is as plain a word as `board`.
+    """
+    return " " not in _ARTICLE.sub("", key) and not _UNSPACED.search(key)
 
 
 def is_nameable(text: str) -> bool:
@@ -80,7 +84,7 @@ def is_nameable(text: str) -> bool:
         return False
     if not any(character.isalpha() for character in key):
         return False
-    return not is_one_word(key) or _is_marked(text.strip())
+    return not is_one_word(key) or _is_marked(_ARTICLE.sub("", text.strip()))
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ from kb_core.names import folded, is_nameable, is_one_word, name_key, short_form
 
 @pytest.mark.parametrize(
     "text",
-    ["Mira Hale", "Kiln", "git-log", "v2.1", "PEP 8", "白俊浩", "窑炉", "the board", "Émile", "محمد"],
+    ["Mira Hale", "Kiln", "git-log", "v2.1", "PEP 8", "白俊浩", "窑炉", "The Board", "Émile", "محمد"],
 )
 def test_titles_that_stand_out_are_names(text):
     assert is_nameable(text)
@@ -19,7 +19,7 @@ def test_titles_that_stand_out_are_names(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  ", "He", "HIS", "his", "The", "kiln", "2024-01-15", "42", "README", "我们", "我", "Wir",
+    ["", "  ", "He", "HIS", "his", "The", "kiln", "2024-01-15", "42", "README", "the board", "我们", "我", "Wir",
      "ab", "x" * 121],
 )  # fmt: skip
 def test_pronouns_plain_words_numbers_and_sentences_are_none(text):
