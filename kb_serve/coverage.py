@@ -78,14 +78,12 @@ def findings(home: Home) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def links(home: Home) -> tuple[dict[str, int], list[tuple[str, int]]]:
-    """Return how links ended, and the missing targets with how often they are linked to."""
-    if not home.store.partitions("note_links"):
-        return {}, []
-    table = home.store.read_all("note_links", ["is_current", "status", "is_ambiguous", "target"])
+def links(home: Home) -> dict[str, int]:
+    """Return how the links of present notes ended, and how many of them are ambiguous."""
+    table = home.store.read_all("note_links", ["is_current", "status", "is_ambiguous"])
     present = table.filter(table["is_current"])
     ended = Counter(present["status"].to_pylist())
-    ended["ambiguous"] = pc.sum(present["is_ambiguous"]).as_py() or 0
-    dangling = present.filter(pc.equal(present["status"], "dangling"))["target"].to_pylist()
-    missing = sorted(Counter(dangling).items(), key=lambda item: (-item[1], item[0]))
-    return dict(sorted(ended.items())), missing
+    return {
+        **dict(sorted(ended.items())),
+        "ambiguous": pc.sum(present["is_ambiguous"]).as_py() or 0,
+    }

@@ -49,7 +49,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str =
     from rich.markup import escape
     from rich.table import Table
 
-    ruled = Table(*columns, title=title or None, title_justify="left")
+    ruled = Table(title=title or None, title_justify="left")
+    for column in columns:
+        ruled.add_column(column, overflow="fold")  # a path that is cut short names nothing
     for row in cells:
         ruled.add_row(*(escape(cell) for cell in row))
     Console().print(ruled)

@@ -15,8 +15,13 @@ _NOTE_ENDING = ".md"
 
 
 def fold(text: str) -> str:
-    """Fold what does not count in a name: case, composition, and the kind of a space."""
-    return unicodedata.normalize("NFC", text).replace("\xa0", " ").strip().lower()
+    """Fold what does not count in a name: case, composition, and the kind of a space.
+
+    A sigma at the end of a word is one in its middle: where a word ends depends on what follows,
+    and a path goes on with `.md` where a target does not.
+    """
+    folded = unicodedata.normalize("NFC", text).replace("\xa0", " ").strip().lower()
+    return folded.replace("\u03c2", "\u03c3")
 
 
 class Paths:
@@ -37,6 +42,8 @@ class Paths:
     def find(self, source: str, target: str) -> tuple[str, ...]:
         """Return what a target in a source note could mean, best first; at most 100."""
         wanted = self._bare(fold(target))
+        if wanted.endswith("/"):
+            return ()  # a folder; a path that goes through `..` would lose the slash
         folder = fold(source).rpartition("/")[0]
         if wanted.startswith(("./", "../", "/")):
             found = self._exact.get(_from(folder, wanted), [])

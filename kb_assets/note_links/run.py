@@ -37,13 +37,13 @@ def run(home: Home) -> Outcome:
         return _outcome(home, is_cached=True)
     with home.leases.hold(f"note_links/{WHOLE}"):
         inputs = _inputs(home)
-        notes = home.store.read_all("notes", _PRESENT)
-        names = _write(home, "note_names", WHOLE, inputs, find_names(notes))
+        notes = _present(home)
+        names = _write_names(home, notes)
         targets = _write_links(home, notes)
         _write_mentions(home, names)
         _forget_others(home)
-        _write_graph(home, notes, {"targets": targets, "names": names.hash})
-        made_from = {**inputs, "targets": targets, "names": names.hash}
+        _write_graph(home, notes, names.inputs)
+        made_from = {**inputs, **names.inputs, "targets": targets, "names": names.hash}
         _write(home, "folders", WHOLE, made_from, _folders(home))
     return _outcome(home, is_cached=False)
 
@@ -54,9 +54,9 @@ def is_fresh(home: Home) -> bool:
     last = home.store.pointer("folders")
     if last is None or not inputs.items() <= last.inputs.items():
         return False
-    shared = {name: last.inputs.get(name, "") for name in ("targets", "names")}
+    shared = {name: last.inputs.get(name, "") for name in ("named", "targets", "names")}
     return (
-        are_held(home, ["note_names"], WHOLE, inputs, VERSION)
+        are_held(home, ["note_names"], WHOLE, {"named": shared["named"]}, VERSION)
         and are_held(home, ["folders"], WHOLE, {**inputs, **shared}, VERSION)
         and _is_whole(home, GRAPH)
         and not any(True for name in BY_FOLDER for _ in _to_do(home, name, shared))
@@ -91,6 +91,19 @@ def _write(
     return home.store.write(name, table, partition=partition, inputs=inputs, code_version=VERSION)
 
 
+def _present(home: Home) -> pa.Table:
+    """Return what the present notes are called, sorted."""
+    notes = home.store.read_all("notes", _PRESENT)
+    return notes.filter(notes["is_current"]).sort_by("note_id")
+
+
+def _write_names(home: Home, notes: pa.Table) -> Pointer:
+    """Write the names unless the notes are called what they were called before."""
+    inputs = {"named": fingerprint(notes)}
+    held = home.store.holds("note_names", WHOLE, inputs, VERSION)
+    return held or _write(home, "note_names", WHOLE, inputs, find_names(notes))
+
+
 def _write_links(home: Home, notes: pa.Table) -> str:
     """Resolve what is not up to date; return the hash of what links can point at."""
     files = home.store.read_all("files", ["path", "is_note"])
@@ -105,28 +118,34 @@ def _write_links(home: Home, notes: pa.Table) -> str:
 
 
 def _write_graph(home: Home, notes: pa.Table, shared: Mapping[str, str]) -> None:
-    """Lay out what questions need of names and links, over all folders."""
-    inputs = {name: combined(p.hash for p in _pointers(home, name)) for name in BY_FOLDER}
+    """Lay out what questions need of names and links, over all folders.
+
+    Where in a text they stand is no matter to it, and that is what most edits change.
+    """
+    links = list(_present_rows(home, "note_links", _LINKS))
+    found = list(_present_rows(home, "note_mentions", _MENTIONS))
+    inputs = {
+        name: combined(fingerprint(table) for table in tables)
+        for name, tables in zip(BY_FOLDER, (links, found), strict=True)
+    }
     inputs |= shared
     if home.store.holds(GRAPH, WHOLE, inputs, VERSION):
         return
-    arrays = note_graph.graph_arrays(
-        notes, _each(home, "note_links", _LINKS), _each(home, "note_mentions", _MENTIONS)
-    )
+    arrays = note_graph.graph_arrays(notes, links, found)
     rows = len(arrays["sources"])
     home.store.write_arrays(
         GRAPH, arrays, partition=WHOLE, rows=rows, inputs=inputs, code_version=VERSION
     )
 
 
-def _each(home: Home, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+def _present_rows(home: Home, name: str, columns: Sequence[str]) -> Iterator[pa.Table]:
     for partition in home.store.partitions(name):
-        yield home.store.read(name, partition, columns)
+        table = home.store.read(name, partition, columns)
+        yield table.filter(table["is_current"])
 
 
 def _targets(notes: pa.Table) -> pa.Table:
-    present = notes.filter(notes["is_current"]).select(["note_id", "aliases"])
-    return present.sort_by("note_id").combine_chunks()
+    return notes.select(["note_id", "aliases"]).combine_chunks()
 
 
 def _write_mentions(home: Home, pointer: Pointer) -> None:

@@ -6,7 +6,7 @@ here as they are: whoever shows them makes them safe.
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from kb_assets.choices import read_choices
 from kb_assets.placeholders.observe import loss_id, lost_notes
 from kb_core.errors import HomeError, NotBuiltError, VaultError
 from kb_serve.board.runs import LastRun
+from kb_serve.board.upkeep import Upkeep, upkeep_of
 from kb_serve.coverage import folder_rows
 from resources.builds import Builds
 from resources.evaluations import Evaluations
@@ -77,6 +78,7 @@ class Board:
     scores: tuple[Scored, ...]  # of whole builds, oldest first
     has_questions: bool
     makes_vectors: bool  # an embedder is switched on
+    upkeep: Upkeep = field(default_factory=Upkeep)
 
 
 def gather(home: Home, runs: Mapping[str, LastRun], speed: float | None) -> Board:
@@ -100,6 +102,7 @@ def gather(home: Home, runs: Mapping[str, LastRun], speed: float | None) -> Boar
         scores=_scored(history, None),
         has_questions=bool(question_files(home.data)),
         makes_vectors=home.settings.embedder.engine != "none",
+        upkeep=upkeep_of(home),
     )
 
 

@@ -20,6 +20,7 @@ from kb_core.errors import KbError
 from kb_serve.board.charts import Line, Point, line
 from kb_serve.board.data import MEASURE, Board, FolderState, Scored
 from kb_serve.board.steps import steps, time_left
+from kb_serve.board.upkeep import SHOWN_ROWS
 from kb_serve.output import counted, duration, visible
 
 HEADERS = {
@@ -68,6 +69,7 @@ def render(board: Board, now: dt.datetime) -> str:
             sparks={f.counts["partition"]: _spark(f) for f in board.folders},
             totals=_totals(board.folders),
             time_left=time_left(board),
+            shown_rows=SHOWN_ROWS,
             now=now,
         )
     )
@@ -90,6 +92,7 @@ def _templates() -> Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
     made.filters |= {"ago": _ago, "moment": _moment, "counted": counted, "duration": duration}
+    made.filters |= {"lower_first": _lower_first}
     made.filters |= {
         "words": _words,
         "from_iso": dt.datetime.fromisoformat,
@@ -126,6 +129,11 @@ def _words(text: str) -> Markup:
     parts = [escape(visible(part)) for part in text.split("`")]
     shown = [Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(parts)]
     return Markup("").join(shown)
+
+
+def _lower_first(text: str) -> str:
+    """Say a title in the middle of a sentence."""
+    return text[:1].lower() + text[1:]
 
 
 def _ago(then: dt.datetime, now: dt.datetime) -> str:
