@@ -157,11 +157,11 @@ class KeywordScope:
         self._postings = postings
         sizes = [len(each.lengths) for each in postings]
         self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self._lengths = _joined([each.lengths.astype(np.int64) for each in postings])
+        self.lengths = _joined([each.lengths.astype(np.int64) for each in postings])
         every = _joined([np.asarray(each, np.int64) for each in counts])
         self._size = int(every.sum())
         # 1 where nothing has a keyword: no term can match then, so nothing is divided in earnest.
-        self._mean_length = float(every @ self._lengths) / max(self._size, 1) or 1.0
+        self._mean_length = float(every @ self.lengths) / max(self._size, 1) or 1.0
         # Without repeats and exclusions the sums are the spans' sizes, which cost nothing.
         self._counts = None if (every == 1).all() else every
 
@@ -178,7 +178,7 @@ class KeywordScope:
             return np.zeros(self._offsets[-1])
         docs, freqs = self._matches(spans, sizes)
         weights = _weights(self._frequencies(docs, sizes), self._size)
-        norms = K1 * (1 - B) + (K1 * B / self._mean_length) * self._lengths
+        norms = K1 * (1 - B) + (K1 * B / self._mean_length) * self.lengths
         added = freqs / (freqs + norms[docs])
         added *= np.repeat(np.tile(weights, len(spans)), sizes.ravel())
         scores = np.bincount(docs, added, int(self._offsets[-1])).astype(np.float64, copy=False)

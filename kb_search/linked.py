@@ -2,8 +2,9 @@
 
 A name in the question is a sure start: what its note links to or mentions comes next, even without
 a word of the question. The best notes of the base ranking are starts too, but no sure ones: from
-them a link is followed only for what the question still lacks. A start with many links says little
-about each, and one that everybody links to is no news in a question; both weigh less.
+them a link is followed only for what the question still lacks. A long note, or one of many links,
+says little about each, and a start that everybody links to is no news in a question: all weigh
+less.
 Pure: the same view, question and base ranking give the same list, to the last bit.
 """
 
@@ -18,13 +19,16 @@ from kb_search.note_graph import NoteGraph, NotesInView
 from kb_search.question import question_terms
 from kb_search.view import View
 
-# All chosen together on development questions; docs/decisions says what else was tried.
+# Chosen together on development questions; docs/decisions/0011 says what else was tried.
 BASE_NOTES = 100  # notes of the base ranking that are fused
 _LEG_WEIGHT = 1.3  # above 1: a sure neighbour goes before what the base ranking alone has there
+_LEG_POWER = 1.25  # of a weight: what is half sure counts for less than half
+_NORM = 4  # towards the surer of the two rankings; 1 would add them up
 _FEW_LINKS = 3  # links a start may have without each saying less
+_SHORT_NOTE = 300  # keywords a note may have without each of its links saying less
 _BACKWARDS = 0.3  # a link to a named note, beside one from it
 _BASE_STARTS = 3  # notes of the base ranking whose links are followed
-_BASE_SURE = 1.5  # how sure the first of them is; the next ones half and a third of it
+_BASE_SURE = 4.0  # how sure the first of them is; the next ones half and a third of it
 _UNASKED = 0.3  # what a named note's link is worth without a word of the question
 _MOST_JOINING = 20
 # Nobody can tell which of a hub's hundred sources was meant. Bounds for small and large vaults.
@@ -75,13 +79,18 @@ class LinkedScope:
         asked = self._scores(question_terms(rest) if rest.strip() else [])
         for start, sure in starts.items():
             forwards = self._graph.targets(start)
-            weight = sure * _shared(len(forwards))
-            backwards = self._graph.sources(start)
-            back = sure * _BACKWARDS * _shared(len(backwards))
+            weight = sure * self._said(start, len(forwards))
             for note in forwards.tolist():
                 yield _Way(note, weight, weight * self._worth(asked, note))
+            backwards = self._graph.sources(start)
             for note in backwards.tolist() if len(backwards) <= self._hub else ():
-                yield _Way(note, back, back * self._worth(asked, note))
+                weight = sure * _BACKWARDS * self._said(note, len(backwards))
+                yield _Way(note, weight, weight * self._worth(asked, note))
+
+    def _said(self, writer: int, links: int) -> float:
+        """Return how much one of `links` says where `writer` is the note that holds it."""
+        length = float(self._view.note_lengths[self._number(writer)])
+        return min(1.0, _FEW_LINKS / max(links, 1)) * min(1.0, _SHORT_NOTE / max(length, 1.0))
 
     def _worth(self, asked: "_Scores", note: int) -> float:
         return (_UNASKED + asked.of(self._number(note))) / (1 + _UNASKED)
@@ -95,7 +104,7 @@ class LinkedScope:
                 continue
             brought = self._scores(lacking)
             targets = self._graph.targets(start)
-            weight = self._weight(start) * _shared(len(targets)) * _BASE_SURE / place
+            weight = self._weight(start) * self._said(start, len(targets)) * _BASE_SURE / place
             for note in targets.tolist():
                 value = weight * brought.of(self._number(note))
                 if value > 0:
@@ -153,19 +162,16 @@ class _Scores:
 def fused_with(base: Sequence[int], leg: Sequence[Joined], k: int = K) -> list[tuple[int, float]]:
     """Fuse a base ranking with the leg: reciprocal ranks, the leg's scaled by its weights.
 
-    A note's score is the root of the sum of its terms' squares, so that the surer of the two
-    decides. Plain sums lifted many half-sure neighbours over what both words and meaning found.
+    The two terms of a note are not added up but joined by a norm near their maximum: plain sums
+    lifted many half-sure neighbours over what both words and meaning had found.
     """
     scores = {note: 1 / (k + rank) for rank, note in enumerate(base, start=1)}
     for rank, each in enumerate(leg, start=1):
-        added = _LEG_WEIGHT * each.weight / (k + rank)
+        added = _LEG_WEIGHT * each.weight**_LEG_POWER / (k + rank)
         if added:
-            scores[each.note] = math.hypot(scores.get(each.note, 0.0), added)
+            before = scores.get(each.note, 0.0)
+            scores[each.note] = (before**_NORM + added**_NORM) ** (1 / _NORM)
     return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))
-
-
-def _shared(links: int) -> float:
-    return min(1.0, _FEW_LINKS / links) if links else 1.0
 
 
 def _ordered(values: dict[int, float]) -> list[int]:

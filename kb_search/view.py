@@ -132,6 +132,14 @@ class View:
         """Return a note's rows in view, in the table's order."""
         return np.flatnonzero((self.note_numbers == number) & (_joined(self.masks) > 0))
 
+    @cached_property
+    def note_lengths(self) -> NDArray[np.int64]:
+        """Return how many keywords each note has in view, by number."""
+        rows = np.flatnonzero(_joined(self.masks))
+        lengths = np.zeros(sum(len(folder.rows.note_ids) for folder in self.folders), np.int64)
+        np.add.at(lengths, self.note_numbers[rows], self.keyword.lengths[self.docs[rows]])
+        return lengths
+
     def note_scores(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """Return BM25 of every note's best chunk for distinct terms, by number; 0 is no match."""
         scores = self.keyword.scores(terms)
