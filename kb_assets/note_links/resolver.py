@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from kb_assets.note_links.lookup import Paths, fold, note_paths
 from kb_core.contracts import NOTE_LINKS
 
-VERSION = "2"  # raise it when equal links would resolve differently
+VERSION = "3"  # raise it when equal links would resolve differently
 
 RESOLVED = "resolved"
 UNREAD = "unread"  # a note that is listed but was not read; it has no rows and so no note id

@@ -10,16 +10,25 @@ from kb_assets.notes.spans import Spans
 
 _BLANK_LINE = re.compile(rb"\n[ \t]*\n")
 _PIECE = re.compile(rb"[^\r\n]+")
+_LINE_END = re.compile(rb"[ \t]*(?:[\r\n]|\Z)")
+_CODE_MARK = re.compile(rb"[`~$<]")
 
 # A control character: no white space, which would turn an inline comment at the start of a line
 # into the indent of a code block, and nothing that Markdown knows.
 FILLER = "\x01"
 
 
-def hide_comments(data: bytes, code: Spans) -> bytes:
-    """Overwrite comments that do not open in code. The length stays the same."""
+def hide_comments(
+    data: bytes, code: Spans, at: int = 0, *, stops: bool = False
+) -> tuple[bytes, int]:
+    """Overwrite comments from a byte on that do not open in code. The length stays the same.
+
+    Returns the text and -1. If it `stops`, it does so behind a comment that holds a mark of code,
+    and returns where: some of what follows may have been code only because of that mark, and the
+    caller asks anew what is.
+    """
     pieces: list[bytes] = []
-    done = at = 0
+    done = 0
     while (start := data.find(b"%%", at)) >= 0:
         end = data.find(b"%%", start + 2)
         if end < 0:
@@ -31,7 +40,9 @@ def hide_comments(data: bytes, code: Spans) -> bytes:
         else:
             pieces += [data[done:start], _hidden(data, start, end + 2)]
             done = at = end + 2
-    return b"".join([*pieces, data[done:]])
+            if stops and _CODE_MARK.search(data, start, end):
+                return b"".join([*pieces, data[done:]]), at
+    return b"".join([*pieces, data[done:]]), -1
 
 
 def _starts_line(data: bytes, at: int) -> bool:
@@ -45,7 +56,7 @@ def _hidden(data: bytes, start: int, end: int) -> bytes:
 
     def fill(piece: re.Match[bytes]) -> bytes:
         begins = piece.start() > 0 or _starts_line(data, start)
-        ends = piece.end() < end - start or data[end : end + 1] in (b"", b"\n", b"\r")
+        ends = piece.end() < end - start or _LINE_END.match(data, end)
         return (b" " if begins and ends else FILLER.encode()) * len(piece[0])
 
     return _PIECE.sub(fill, data[start:end])

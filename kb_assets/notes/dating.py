@@ -13,12 +13,14 @@ from kb_assets.notes.kinds import values_of
 from kb_assets.notes.yaml_strings import Property
 from kb_core.dates import DailyFormat, find_date, instant_of, last_instant, parse_date
 
+FIRST_COMMIT = "first commit"  # what the journal calls it too
+
 
 class NoteDate(NamedTuple):
     """A partial date, the rule that gave it, and whether it is only the file's time."""
 
     value: str | None
-    basis: str  # property NAME, file name, file time, none
+    basis: str  # property NAME, file name, first commit, file time, none
     is_weak: bool
     findings: tuple[Finding, ...] = ()
 
@@ -28,9 +30,11 @@ def note_date(
     properties: Sequence[Property],
     names: Sequence[str],
     daily: Sequence[DailyFormat],
+    first_commit: dt.datetime | None,
     file_time: dt.datetime | None,
 ) -> NoteDate:
-    """Date a note by its properties, its file name (without ending), its file's time, in turn.
+    """Date a note by its properties, its file name (without ending), the commit that brought it,
+    its file's time, in turn.
 
     Without a file time, because that of its listing said nothing, a note that has no other date
     stays undated, and a finding says why.
@@ -41,9 +45,10 @@ def note_date(
     named = _date_in_name(path, daily)
     if named:
         return NoteDate(named, "file name", False, findings)
+    if first_commit is not None:
+        return NoteDate(_day(first_commit), FIRST_COMMIT, False, findings)
     if file_time is not None:
-        day = file_time.astimezone(dt.UTC).date().isoformat()
-        return NoteDate(day, "file time", True, findings)
+        return NoteDate(_day(file_time), "file time", True, findings)
     return NoteDate(None, "none", False, (*findings, Finding(FILE_TIME_DROPPED)))
 
 
@@ -67,6 +72,10 @@ def available_at(
     if is_first_listing and date.value is not None and not date.is_weak:
         return min(last_instant(date.value), observed_at)
     return observed_at
+
+
+def _day(moment: dt.datetime) -> str:
+    return moment.astimezone(dt.UTC).date().isoformat()
 
 
 def _stated_date(

@@ -10,19 +10,22 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kb_assets.notes.comments import FILLER
 from kb_assets.notes.spans import Spans
 
 _KEY = rb"([A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff _/-]{0,59}?)"
 # A blank or a wikilink must follow: `[Arc::drop](...)` and `std::size_t` are no fields.
 _MARK = re.compile(rb"::(?=[ \t]|\[\[)")
 _WHOLE_LINE = re.compile(
-    rb"[ \t>]{0,40}(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,8}(?:\[.\][ \t]{1,8})?)?"
+    rb"(?:[ \t>]{1,40}|(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,8})){0,12}+(?:\[.\][ \t]{1,8})?"
     rb"(?:\*\*|__|\*|_)?" + _KEY + rb"(?:\*\*|__|\*|_)?::[ \t]+(?P<value>[^\s][^\n]*)"
 )
 _BRACKETED = re.compile(rb"(?<!\[)[\[(]" + _KEY + rb"::")
 _HEADER_LINE = re.compile(
     rb"(?:\*\*)?([A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff _/-]{0,59}?)"
-    rb"(?:\*\*:|:\*\*|:|\xef\xbc\x9a)(?:[ \t]+([^\n]*))?(?:\n|\Z)"
+    # After a full-width colon nobody writes a blank.
+    rb"(?:(?:\*\*:|:\*\*|:)(?:[ \t]+([^\n]*))?"
+    rb"|(?:\*\*)?\xef\xbc\x9a(?:\*\*)?[ \t]*([^\n]*))(?:\n|\Z)"
 )
 _CONTINUED = re.compile(rb"[ \t]+([^\s][^\n]*)(?:\n|\Z)")
 _BRACKETS = re.compile(rb"[\[\]()\n]")
@@ -55,7 +58,7 @@ def header_block(data: bytes, title_end: int) -> list[Field]:
     at = _skip_blanks(data, title_end)
     for _ in range(_MOST_HEADER_LINES):
         if line := _HEADER_LINE.match(data, at):
-            lines.append(Field(_text(line[1]), _text(line[2] or b""), at, True))
+            lines.append(Field(_text(line[1]), _text(line[2] or line[3] or b""), at, True))
         elif lines and (line := _CONTINUED.match(data, at)):
             last = lines.pop()
             lines.append(last._replace(value=f"{last.value} {_text(line[1])}".strip()))
@@ -106,4 +109,4 @@ def _skip_blanks(data: bytes, at: int) -> int:
 
 
 def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip()
+    return raw.decode("utf-8", "replace").replace(FILLER, "").strip()

@@ -48,6 +48,7 @@ class Version(NamedTuple):
     is_current: bool
     file_time: dt.datetime | None
     is_first_listing: bool
+    first_commit: dt.datetime | None = None  # of the note, where git history was imported
 
 
 class Parsed(NamedTuple):

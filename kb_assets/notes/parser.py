@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.notes.dating import available_at, note_date
+from kb_assets.notes.dating import FIRST_COMMIT, available_at, note_date
 from kb_assets.notes.decoding import Decoded, decode
 from kb_assets.notes.findings import CONTENT_MISSING, PARSE_FAILED, Finding
 from kb_assets.notes.kinds import is_private, kind_of, may_leave, readers_of, tenant_of
@@ -32,7 +32,7 @@ from kb_core.dates import DailyFormat, compile_daily_format
 from kb_core.ids import content_id, json_hash
 from kb_core.settings import FolderRule, Settings
 
-VERSION = "3"  # raise it when equal bytes would give other rows
+VERSION = "4"  # raise it when equal bytes would give other rows
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class _Row(NamedTuple):
     content_hash: str | None
     file_time: dt.datetime | None
     is_first_listing: bool
+    source: str | None
     at: int  # where its content lies in the versions table
 
 
@@ -109,7 +110,7 @@ def _versions(table: pa.Table) -> Iterator[tuple[Version, int]]:
         sort_keys=[("note_id", "ascending"), ("observed_at", "ascending")],
     )
     # Only the small columns are sorted: the contents of a folder are read where they lie.
-    columns = ("note_id", "observed_at", "content_hash", "file_time", "is_first_listing")
+    columns = _Row._fields[:-1]
     small = table.select(columns).take(order)
     values = zip(*(small[name].to_pylist() for name in columns), order.to_pylist(), strict=True)
     for _, group in groupby((_Row(*row) for row in values), key=lambda row: row.note_id):
@@ -118,6 +119,7 @@ def _versions(table: pa.Table) -> Iterator[tuple[Version, int]]:
 
 def _numbered(rows: Sequence[_Row]) -> Iterator[tuple[Version, int]]:
     number = 0
+    first_commit = rows[0].observed_at if rows[0].source == FIRST_COMMIT else None
     for row, following in zip(rows, [*rows[1:], None], strict=True):
         if row.content_hash is None:
             continue
@@ -133,6 +135,7 @@ def _numbered(rows: Sequence[_Row]) -> Iterator[tuple[Version, int]]:
                 is_current=following is None,
                 file_time=row.file_time,
                 is_first_listing=row.is_first_listing,
+                first_commit=first_commit,
             ),
             row.at,
         )
@@ -150,7 +153,8 @@ def _add(
     parsed = _parse_or_keep(version.note_id, decoded)
     stated = (*parsed.front_matter, *parsed.of_note)
     path = without_ending(version.note_id)
-    date = note_date(path, stated, rules.date_properties, daily, version.file_time)
+    times = (version.first_commit, version.file_time)
+    date = note_date(path, stated, rules.date_properties, daily, *times)
     out.add_note(
         version,
         decoded,

@@ -30,12 +30,12 @@ def find_tags(data: bytes, hidden: Spans, tables: Spans) -> list[str]:
         at = candidate.start()
         if hidden.covers(at) or not (at == last_end or _may_start(data, at, tables)):
             continue
-        raw = candidate[1].decode("utf-8", "replace")
+        raw = _cut(candidate[1].decode("utf-8", "replace"))
         # In `_#urgent_` the mark at the end closes the emphasis.
         tag = _cleaned(raw.rstrip("_") if data[at - 1 : at] == b"_" else raw)
         if tag:
             found[tag] = None
-            last_end = candidate.end()
+            last_end = at + 1 + len(raw.encode())
     return list(found)
 
 
@@ -49,7 +49,7 @@ def property_tags(values: Iterable[tuple[str, bool]]) -> list[str]:
         for value, is_whole in values
         for part in ([value] if is_whole else _SEPARATORS.split(value))
     )
-    tags = (_cleaned(part.strip().lstrip("#")) for part in parts)
+    tags = (_cleaned(_cut(part.strip().lstrip("#"))) for part in parts)
     return list(dict.fromkeys(tag for tag in tags if tag))
 
 
@@ -63,7 +63,11 @@ def _may_start(data: bytes, at: int, tables: Spans) -> bool:
     return data[max(0, at - 4) : at].decode("utf-8", "ignore")[-1:].isspace()
 
 
-def _cleaned(raw: str) -> str | None:
+def _cut(raw: str) -> str:
     end = _END.search(raw)
-    tag = (raw[: end.start()] if end else raw).strip("/").lower()
+    return raw[: end.start()] if end else raw
+
+
+def _cleaned(raw: str) -> str | None:
+    tag = raw.strip("/").lower()
     return tag if _MEANING.search(tag) else None

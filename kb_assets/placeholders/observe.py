@@ -4,7 +4,6 @@ Pure. The tables hold no file time: touching a file changes nothing.
 """
 
 import datetime as dt
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +12,16 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from kb_assets.placeholders.conflicts import conflict_copies
 from kb_core.contracts import FILES
 from kb_core.errors import MassLossError
 from kb_core.ids import bytes_hash, content_id
 from resources.vault import UNLISTED
 
-VERSION = "1"  # raise it when an equal listing would give other rows
+VERSION = "2"  # raise it when an equal listing would give other rows
 
 # A deletion of one note is everyday work, whatever share of a small folder it is.
 _FEWEST_LOST = 2
-
-# Obsidian Sync, Dropbox, Syncthing and Drive name their conflict copies like this.
-_CONFLICT = re.compile(r"\(conflicted copy\b|\.sync-conflict-\d|\(conflict(ed)? \d{4}-", re.I)
 
 
 @dataclass(frozen=True)
@@ -64,9 +61,11 @@ def observe(
     """
     rows: list[dict[str, object]] = []
     versions: list[dict[str, object]] = []
-    for file in _with_unique_paths(seen):
+    unique = _with_unique_paths(seen)
+    copies = conflict_copies({file.path: file.content for file in unique})
+    for file in unique:
         digest = None if file.content is None else bytes_hash(file.content)
-        rows.append(_file_row(file, digest))
+        rows.append(_file_row(file, digest, is_conflict=file.path in copies))
         if digest is not None and latest.get(file.path) != digest:
             versions.append(
                 {
@@ -149,9 +148,8 @@ def loss_id(lost: Sequence[str]) -> str:
     return content_id(*sorted(lost))
 
 
-def _file_row(file: Seen, digest: str | None) -> dict[str, object]:
+def _file_row(file: Seen, digest: str | None, *, is_conflict: bool) -> dict[str, object]:
     status, reason = _status(file)
-    is_conflict = bool(_CONFLICT.search(file.path))
     return {
         "path": file.path,
         "raw_path": file.raw_path,
