@@ -25,7 +25,7 @@ _GROUP_MEASURES = ("recall@5", "recall@10", "all_gold@8", "mrr", "current_first"
 _DIFFERENCE = "recall@10"
 _SAME_LANGUAGE = "same_language"
 # A pair is named by its later variant first; those not listed are later, in the order given.
-_ORDER = (BASELINE, "keyword", "vector", "hybrid")
+_ORDER = (BASELINE, "keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked")
 
 
 def figures_and_aims(rows: Rows, left_out: int) -> tuple[Figures, dict[str, str]]:

@@ -16,10 +16,10 @@ from kb_serve.output import counted, emit, visible
 )
 @click.option(
     "--variant",
-    type=click.Choice(["keyword", "vector", "hybrid"]),
+    type=click.Choice(["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]),
     default="hybrid",
     show_default=True,
-    help="Search by words, by meaning, or by both.",
+    help="Search by words, by meaning, or by both; and follow links from what is named.",
 )
 @click.option("--notes", type=click.IntRange(1, 200), help="How many notes (default: kb.toml).")
 @json_option
