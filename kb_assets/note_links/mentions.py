@@ -17,7 +17,7 @@ from kb_assets.note_links.name_finder import NameFinder
 from kb_core.contracts import NOTE_MENTIONS
 from kb_core.name_places import Found
 
-VERSION = "1"  # raise it when equal text would mention something else
+VERSION = "2"  # raise it when equal text would mention something else
 
 Span = tuple[int, int]  # bytes of a note's text
 

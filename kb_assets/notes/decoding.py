@@ -21,7 +21,7 @@ _UNREADABLE = "\ufffd"
 _SAMPLE_BYTES = 4_096
 # What no text holds many of: bytes that mean nothing, and control characters but for white space
 # and escape, which recordings of a terminal are full of.
-_NOT_OF_TEXT = ("\ufffd", *map(chr, {*range(32), 127} - {*b"\t\n\x0b\x0c\r\x1b"}))
+_NOT_OF_TEXT = bytes(sorted({*range(32), 127} - {*b"\t\n\x0b\x0c\r\x1b"}))
 _MOST_OF_THEM = 0.05
 _FEWEST_CHARACTERS = 1_000  # a shorter text with many of them is somebody's example
 
@@ -103,4 +103,7 @@ def _finish(text: str, encoding: str, findings: tuple[Finding, ...]) -> Decoded:
 def _is_no_text(text: str) -> bool:
     if len(text) < _FEWEST_CHARACTERS:
         return False
-    return sum(map(text.count, _NOT_OF_TEXT)) > _MOST_OF_THEM * len(text)
+    data = text.encode("utf-8", "surrogatepass")
+    # One pass over the bytes; a search for each character takes eight times as long.
+    controls = len(data) - len(data.translate(None, _NOT_OF_TEXT))
+    return controls + text.count(_UNREADABLE) > _MOST_OF_THEM * len(text)

@@ -29,6 +29,8 @@ _PARSER = pyromark.Markdown(
 )
 _HIDDEN_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath", "InlineHtml"})
 _HIDDEN_BLOCKS = frozenset({"CodeBlock", "HtmlBlock"})
+# Frames of prose that say nothing by themselves, where they begin or where they end.
+_PROSE = frozenset({"Paragraph", "Item", "Strong", "Emphasis"})
 _TEXT_LEAVES = frozenset({"Code", "InlineMath", "DisplayMath"})
 _ID_AT_END = re.compile(r"\s\^[A-Za-z0-9-]+$")
 # An embed that the parser took for the beginning of an image: `![[pic.png]]](page.md)`.
@@ -126,8 +128,16 @@ class _Walk:
         self._open: list[_Open] = []
         self._inner_end = 0
         self._cell_end = 0
+        opened = self._open
         for event, span in _PARSER.events_with_range(shown.decode(), merge_text=True):
-            self._take(event, span["start"], span["end"])
+            # Most events are prose and the frames around it: they are let go without a call.
+            if "Text" in event or event.__class__ is str:
+                if opened:
+                    self._take(event, span["start"], span["end"])
+                continue
+            frame = event.get("Start") or event.get("End")
+            if not (frame in _PROSE if frame.__class__ is str else "List" in (frame or ())):
+                self._take(event, span["start"], span["end"])
         self.links = sorted(dict.fromkeys(self.links), key=lambda link: (link.start, -link.end))
 
     def _take(self, event: Any, start: int, end: int) -> None:

@@ -152,7 +152,13 @@ def all_findings(decoded: Decoded, parsed: Parsed, *more: Finding) -> Iterator[F
 
 
 def _after(text: str, body_start: int) -> str:
-    return text.encode()[body_start:].decode() if body_start else text
+    return text[_characters(text, body_start) :]
+
+
+def _characters(text: str, size: int) -> int:
+    """Return how many characters the first bytes of a text are."""
+    # A character is a byte or more: the bytes lie in no more characters than their number.
+    return len(text[:size].encode()[:size].decode())
 
 
 def _stated_title(front: Sequence[Property]) -> str:
@@ -164,7 +170,7 @@ def _title_heading(body: str, body_start: int, headings: Sequence[Heading]) -> s
     first = headings[0] if headings else None
     if first is None or first.level > 1:
         return ""
-    above = body.encode()[: first.start - body_start].decode()
+    above = body[: _characters(body, first.start - body_start)]
     return first.text if _BEFORE_TITLE.fullmatch(above) else ""
 
 

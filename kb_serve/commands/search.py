@@ -17,9 +17,7 @@ from kb_serve.output import counted, emit, visible
 @click.option(
     "--variant",
     type=click.Choice(["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]),
-    default="hybrid",
-    show_default=True,
-    help="Search by words, by meaning, or by both; and follow links from what is named.",
+    help="By words, by meaning, or by both; +linked follows links (default: kb.toml).",
 )
 @click.option("--notes", type=click.IntRange(1, 200), help="How many notes (default: kb.toml).")
 @json_option
@@ -27,7 +25,7 @@ from kb_serve.output import counted, emit, visible
 def command(
     question: str,
     folders: tuple[str, ...],
-    variant: str,
+    variant: str | None,
     notes: int | None,
     as_json: bool,
     home: str | None,
@@ -54,7 +52,7 @@ def command(
     result = engine.search(
         question,
         folders=list(folders) or None,
-        variant=variant,
+        variant=variant or settings.search.variant,
         notes=notes or (settings.search.notes if as_json else min(settings.search.notes, 10)),
     ).to_json()
     if as_json:
