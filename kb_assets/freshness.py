@@ -3,6 +3,7 @@
 import datetime as dt
 
 from kb_assets.build import run as build
+from kb_assets.build.manifest import VERSION as MANIFEST_VERSION
 from kb_assets.chunks import run as chunks
 from kb_assets.keyword_index import run as keyword_index
 from kb_assets.note_links import run as note_links
@@ -13,9 +14,23 @@ from resources.home import Home
 
 def words_are_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
     """Look at a folder and tell whether its words are up to date. Raises VaultError."""
-    return placeholders.is_fresh(home, partition, now) and all(
+    return placeholders.is_fresh(home, partition, now) and words_follow(home, partition)
+
+
+def words_follow(home: Home, partition: str) -> bool:
+    """Tell from the home alone whether a folder's tables are those of its last look.
+
+    Opens no note: asked at every tick. Rules, code and tables that were lost count too.
+    """
+    return placeholders.is_listed(home, partition) and all(
         room.is_fresh(home, partition) for room in (notes, chunks, keyword_index)
     )
+
+
+def code_version() -> str:
+    """Name the versions of everything that is run over a folder or the vault."""
+    rooms = (placeholders, notes, chunks, keyword_index, note_links)
+    return " ".join([*(room.VERSION for room in rooms), MANIFEST_VERSION])
 
 
 def vault_is_fresh(home: Home) -> bool:

@@ -112,6 +112,9 @@ VERSIONS = Contract(  # the journal's rows; the journal holds each version's byt
             pa.field("file_time", INSTANT),  # the file's own time then; null: dropped
             _required("is_first_listing", pa.bool_()),
             pa.field("content", pa.binary()),  # the note's bytes; null when gone
+            # Null: a listing of the vault. "first commit": the commit that brought the note,
+            # "commit": a later one, or one before which nothing is known.
+            pa.field("source", pa.string()),
         ]
     ),
 )
@@ -133,7 +136,8 @@ NOTES = Contract(
             _required("tags", TEXTS),
             *_ACCESS,
             pa.field("note_date", pa.string()),  # partial date; null: undated
-            _required("date_basis", pa.string()),  # property NAME, file name, file time, none
+            # property NAME, file name, first commit, file time, none
+            _required("date_basis", pa.string()),
             _required("date_is_weak", pa.bool_()),
             _required("available_at", INSTANT),
             _required("properties", PROPERTIES),  # front matter and inline fields, in order

@@ -5,6 +5,7 @@ environment alone. A wrong value fails at start with the key, the value and what
 """
 
 import os
+import re
 import tomllib
 import unicodedata
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic_settings import (
     SettingsError as UnreadableError,
 )
 
+from kb_core.cron import is_cron
 from kb_core.errors import SettingsError
 
 FILE_NAME = "kb.toml"
@@ -35,8 +37,27 @@ InVault = Annotated[str, AfterValidator(_composed)]
 
 
 # A way of searching that is scored. Checked here: a slip would else end a build at its last step.
-_VARIANT = r"^(bm25s|(keyword|vector|hybrid)(:(k|cap)=[1-9]\d*)*)$"
+_VARIANT = r"^(bm25s|(keyword|vector|hybrid|(keyword|hybrid)\+linked)(:(k|cap)=[1-9]\d*)*)$"
 VariantName = Annotated[str, Field(pattern=_VARIANT)]
+
+
+def _cron(text: str) -> str:
+    if text and not is_cron(text):
+        raise ValueError('give minute, hour, day, month and weekday, as in "0 4 * * 0", or ""')
+    return text
+
+
+def _web_address(text: str) -> str:
+    """Refuse what would carry an alert over the net unencrypted."""
+    if text and not _SAFE_ADDRESS.match(text):
+        raise ValueError("it must begin with https://, or http://127.0.0.1 for this machine")
+    return text
+
+
+_SAFE_ADDRESS = re.compile(r"https://[^/\s]+|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
+Cron = Annotated[str, AfterValidator(_cron)]
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+_SECRET = ("alerts.webhook",)  # whoever knows such an address can write there
 
 
 class _Section(BaseModel):
@@ -104,16 +125,26 @@ class EmbedderSettings(_Section):
 
 
 class SearchSettings(_Section):
-    """How many results a search gives."""
+    """How a search goes unless it says otherwise, and how many results it gives."""
 
     notes: int = Field(default=20, ge=1, le=200)
+    variant: Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"] = (
+        "hybrid+linked"
+    )
 
 
 class EvaluationSettings(_Section):
     """Which variants every build is scored with; the first of them is what `published` judges."""
 
     during_build: bool = True
-    variants: tuple[VariantName, ...] = ("hybrid", "vector", "keyword", "bm25s")
+    variants: tuple[VariantName, ...] = (
+        "hybrid+linked",
+        "keyword+linked",
+        "hybrid",
+        "vector",
+        "keyword",
+        "bm25s",
+    )
 
 
 class PublishSettings(_Section):
@@ -122,6 +153,22 @@ class PublishSettings(_Section):
     gate: bool = True
     score_margin: float = Field(default=0.05, ge=0, le=1)
     latency_ratio: float = Field(default=2.0, ge=1)
+
+
+class RefreshSettings(_Section):
+    """How the page follows the vault by itself."""
+
+    watch: bool = True
+    every_seconds: int = Field(default=30, ge=1, le=86_400)
+    quiet_seconds: float = Field(default=5, ge=0, le=3_600)
+    vector_minutes: float = Field(default=10, gt=0)
+    schedule: Cron = "0 4 * * 0"
+
+
+class AlertSettings(_Section):
+    """Who hears of a failed run besides the log."""
+
+    webhook: WebAddress = ""
 
 
 class Settings(BaseSettings):
@@ -140,6 +187,8 @@ class Settings(BaseSettings):
     search: SearchSettings = SearchSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     publish: PublishSettings = PublishSettings()
+    refresh: RefreshSettings = RefreshSettings()
+    alerts: AlertSettings = AlertSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -186,7 +235,8 @@ def _explain(problem: ValidationError) -> str:
         if error["type"] == "extra_forbidden":
             lines.append(f"{key} is not a setting; `kb.toml` lists them all")
         else:
-            lines.append(f"{key} = {error['input']!r} cannot be used: {error['msg'].lower()}")
+            given = "what is given" if key in _SECRET else repr(error["input"])
+            lines.append(f"{key} = {given} cannot be used: {error['msg'].lower()}")
     return "; ".join(lines) + ". Mend kb.toml or the environment variable that overrides it."
 
 

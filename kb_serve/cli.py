@@ -22,6 +22,7 @@ UPKEEP = (
     "publish",
     "folders",
     "approve-deletions",
+    "history",
     "verify",
     "gc",
     "backup",

@@ -28,6 +28,11 @@ _HOST = "127.0.0.1"
 _ASK_SECONDS = 8.0
 _INSIST_SECONDS = 2.0
 _POLL_SECONDS = 0.2
+_SETTINGS = {
+    "DAGSTER_DISABLE_TELEMETRY": "yes",
+    # A sensor reads a folder before it asks for its run: minutes, on a slow network drive.
+    "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": "600",
+}
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Process = subprocess.Popen[bytes]
@@ -104,7 +109,7 @@ def _start(home: Home, arguments: list[str], *shared: int) -> Process:
         # -P: the home is no place to import from, a file there could be taken for a package.
         [sys.executable, "-P", "-W", "ignore", "-m", "kb_serve.page_server", *arguments],
         cwd=home.root,
-        env={**os.environ, "KB_HOME": str(home.root), "DAGSTER_DISABLE_TELEMETRY": "yes"},
+        env={**os.environ, **_SETTINGS, "KB_HOME": str(home.root)},
         stdin=subprocess.PIPE,
         pass_fds=shared,
         start_new_session=True,

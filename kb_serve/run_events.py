@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import dagster as dg
+
+from kb_assets.failures import failures_in, innermost_causes
 
 _INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
 
@@ -28,7 +29,7 @@ def notes_of(result: dg.ExecuteInProcessResult) -> list[str]:
 
 def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
     """Tell whether the user or the system asked the run to stop: Dagster makes it a failure."""
-    return any(_INTERRUPTED in message for message in _raw_messages(result.all_events))
+    return any(_INTERRUPTED in message for message in innermost_causes(result.all_events))
 
 
 def failures_of(result: dg.ExecuteInProcessResult) -> list[str]:
@@ -38,20 +39,4 @@ def failures_of(result: dg.ExecuteInProcessResult) -> list[str]:
 
 def messages_in(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
     """Yield what each step failure among a run's events says; never an unexpected error's text."""
-    for message in _raw_messages(events):
-        # Dagster puts the class's name before the message.
-        name, _, text = message.partition(": ")
-        is_ours = name.startswith(("kb_", "resources.")) and name.endswith("Error")
-        # An unexpected error's text might quote a note: its class alone is shown.
-        yield text if is_ours else f"an unexpected {name}; the run's page has the details"
-
-
-def _raw_messages(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Yield the innermost cause of each step that failed: `package.Class: text`."""
-    for event in events:
-        if not event.is_step_failure:
-            continue
-        error: Any = event.step_failure_data.error
-        while error is not None and error.cause is not None:
-            error = error.cause
-        yield error.message.strip() if error is not None else "unknown"
+    yield from (failed.message for failed in failures_in(events))

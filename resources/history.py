@@ -11,7 +11,7 @@ copied journal gives the same build.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -129,10 +129,20 @@ class History:
             late = (partition,) if listing.is_first else ()
             self._save(replace(listing, waiting=waiting, unseen=(*unseen, *late)))
 
-    def append(self, partition: str, rows: Iterable[Mapping[str, object]]) -> int:
-        """Journal new versions and deletions of one folder in one step; return how many."""
+    def append(
+        self,
+        partition: str,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        are_newest: bool = False,
+    ) -> int:
+        """Journal new versions and deletions of one folder in one step; return how many.
+
+        What was seen just now is `are_newest`: it comes after all that its notes have.
+        """
         taken = self._instants(partition)
-        fresh = [_with_free_instant(row, taken) for row in rows]
+        newest = dict(sorted(taken)) if are_newest else {}
+        fresh = [_with_free_instant(row, taken, newest) for row in rows]
         if not fresh:
             return 0
         table = VERSIONS.table(fresh).sort_by([("note_id", "ascending")])
@@ -143,11 +153,19 @@ class History:
         return table.num_rows
 
     def read(self, partition: str, *, with_content: bool = True) -> pa.Table:
-        """Return a folder's rows by note and time (contract VERSIONS)."""
-        columns = None if with_content else [c for c in VERSIONS.schema.names if c != "content"]
-        empty = VERSIONS.empty() if columns is None else VERSIONS.empty().select(columns)
-        tables = [read_parquet(path, columns, _NOT_MADE_ANEW) for path in self._segments(partition)]
-        rows = pa.concat_tables([empty, *tables])
+        """Return a folder's rows by note and time (contract VERSIONS).
+
+        A row that says what the one before it said is left out: it stood there already. Only a
+        note's first row can be the first look at it, whenever its earlier ones were imported.
+        """
+        return _settled(self.rows(partition, with_content=with_content))
+
+    def rows(self, partition: str, *, with_content: bool = False) -> pa.Table:
+        """Return all rows of a folder as they were journaled, by note and time."""
+        names = [c for c in VERSIONS.schema.names if with_content or c != "content"]
+        empty = VERSIONS.empty().select(names)
+        tables = [_read_segment(path, names) for path in self._segments(partition)]
+        rows = pa.concat_tables([empty, *tables], promote_options="default")
         order = pc.sort_indices(
             rows, sort_keys=[("note_id", "ascending"), ("observed_at", "ascending")]
         )
@@ -187,7 +205,7 @@ class History:
             ) from None
 
     def _instants(self, partition: str) -> set[tuple[str, dt.datetime]]:
-        rows = self.read(partition, with_content=False).select(["note_id", "observed_at"])
+        rows = self.rows(partition).select(["note_id", "observed_at"])
         return {(row["note_id"], row["observed_at"]) for row in rows.to_pylist()}
 
     def _segments(self, partition: str) -> list[Path]:
@@ -199,6 +217,27 @@ class History:
     def _save(self, listing: Listing) -> Listing:
         write_atomically(self.root / "listing.json", sealed(listing.to_json()))
         return listing
+
+
+def _read_segment(path: Path, names: Sequence[str]) -> pa.Table:
+    """Read a segment's columns; one that an earlier version wrote may lack the newest."""
+    try:
+        there = set(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException):
+        there = set(names)  # the reading says what is wrong with it
+    return read_parquet(path, [name for name in names if name in there], _NOT_MADE_ANEW)
+
+
+def _settled(rows: pa.Table) -> pa.Table:
+    """Drop what repeats the row before it, and take only first rows for first looks."""
+    notes, hashes = (rows[name].to_pylist() for name in ("note_id", "content_hash"))
+    firsts = [at == 0 or note != notes[at - 1] for at, note in enumerate(notes)]
+    kept = [is_first or hashes[at] != hashes[at - 1] for at, is_first in enumerate(firsts)]
+    column = rows.schema.get_field_index("is_first_listing")
+    looks = pc.and_(rows["is_first_listing"], pa.array(firsts, pa.bool_()))
+    field = rows.schema.field(column)
+    settled = rows.set_column(column, field, looks)
+    return settled if all(kept) else settled.filter(pa.array(kept, pa.bool_()))
 
 
 def _still_unseen(last: Listing | None, left_out: set[str]) -> tuple[str, ...]:
@@ -221,16 +260,20 @@ def after(now: dt.datetime, last: Listing | None) -> dt.datetime:
 
 
 def _with_free_instant(
-    row: Mapping[str, object], taken: set[tuple[str, dt.datetime]]
+    row: Mapping[str, object],
+    taken: set[tuple[str, dt.datetime]],
+    newest: Mapping[str, dt.datetime],
 ) -> dict[str, object]:
     """Move a row on by a microsecond while its note already has a version at that instant.
 
     A listing that was cut off after journaling a folder observes it again with the same start;
-    a note that was edited in between then has two versions of one instant.
+    a note that was edited in between then has two versions of one instant. And a clock that was
+    set back must not put what is seen now before what was seen: a deletion would never be one.
     """
     note_id, observed_at = row["note_id"], row["observed_at"]
     if not isinstance(note_id, str) or not isinstance(observed_at, dt.datetime):
         raise TypeError("a journal row needs a note id and an instant")
+    observed_at = max(observed_at, newest.get(note_id, observed_at))
     while (note_id, observed_at) in taken:
         observed_at += dt.timedelta(microseconds=1)
     return {**row, "observed_at": observed_at}

@@ -170,8 +170,8 @@ def test_an_embedder_that_gives_no_answer_is_asked_again_with_the_next_build(who
     assert TOWN in folders_to_score(whole)
     monkeypatch.undo()
 
-    assert evaluate(whole).variant == "hybrid"
-    assert score_folder(whole, TOWN).variant == "hybrid"
+    assert evaluate(whole).variant == "hybrid+linked"
+    assert score_folder(whole, TOWN).variant == "hybrid+linked"
     assert is_fresh(whole)
     assert TOWN not in folders_to_score(whole)
 

@@ -4,8 +4,7 @@ Safe to repeat: an unchanged folder adds nothing to the journal and writes nothi
 """
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 
 from kb_assets.outcome import Outcome, outcome
 from kb_assets.placeholders.listing import listing_for
@@ -38,7 +37,7 @@ def run(home: Home, partition: str, now: dt.datetime) -> Outcome:
             with home.leases.hold("listing"):
                 history.skip(partition)
             raise
-        history.append(partition, found.new_versions)
+        history.append(partition, found.new_versions, are_newest=True)
         held = home.store.pointer("files", partition)
         pointer = home.store.write(
             "files", found.files, partition=partition, inputs={}, code_version=VERSION
@@ -63,6 +62,11 @@ def is_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
             history.finish(partition)
         return True
     return False
+
+
+def is_listed(home: Home, partition: str) -> bool:
+    """Tell whether the folder has a whole file table, without looking at the vault."""
+    return home.store.holds("files", partition, {}, VERSION) is not None
 
 
 def _look(home: Home, history: History, partition: str, now: dt.datetime) -> Observation:
@@ -114,7 +118,7 @@ def _check_loss(
     if not lost:
         return
     kept = sum(1 for digest in latest.values() if digest) - len(lost)
-    moved = _hashes_elsewhere(vault, {PurePosixPath(note).suffix for note in lost}, latest)
+    moved = _hashes_elsewhere(vault, latest)
     really_lost = [note for note in lost if latest[note] not in moved]
     check_loss(
         folder,
@@ -125,15 +129,8 @@ def _check_loss(
     )
 
 
-def _hashes_elsewhere(
-    vault: LocalVault, suffixes: Iterable[str], latest: dict[str, str | None]
-) -> set[str]:
+def _hashes_elsewhere(vault: LocalVault, latest: dict[str, str | None]) -> set[str]:
     """Hash the vault's notes that this folder's journal does not know: moves land there."""
-    endings = tuple(suffixes)
-    strangers = (
-        entry
-        for entry in vault.list()
-        if entry.is_note and entry.path.endswith(endings) and not latest.get(entry.path)
-    )
+    strangers = (entry for entry in vault.list() if entry.is_note and not latest.get(entry.path))
     contents = (vault.read(entry).content for entry in strangers)
     return {bytes_hash(content) for content in contents if content is not None}

@@ -41,4 +41,5 @@ def command(folder: str, as_json: bool, home: str | None) -> None:
     if as_json:
         emit({"folder": path, "approved": len(lost)})
     else:
-        click.echo(f"{counted(len(lost), 'deletion')} approved. Run `kb build`.")
+        approved_now = f"{counted(len(lost), 'deletion')} approved."
+        click.echo(f"{approved_now} Run `kb build`; an open page goes on by itself.")

@@ -3,7 +3,7 @@
 import click
 
 from kb_serve.cli import home_option, home_root, json_option
-from kb_serve.output import counted, emit, table
+from kb_serve.output import counted, emit, say, table, visible
 
 
 @click.group(
@@ -41,15 +41,14 @@ def prune(as_json: bool, home: str | None) -> None:
     \b
     Example:  kb folders prune
     """
-    from kb_assets.placeholders.listing import folders_of
+    from kb_assets.placeholders.listing import folders_of, register_vault
     from kb_serve.dagster_instance import open_instance, unregister
     from resources.history import History
     from resources.home import Home
-    from resources.vault import LocalVault
 
     opened = Home.open(home_root(home))
-    vault = LocalVault(opened.vault_path, opened.settings.vault)
-    there = folders_of(vault.list(), opened.settings.vault.folder_depth)
+    # Raises for a vault that is missing, empty or another one: then every folder would seem gone.
+    there = folders_of(register_vault(opened), opened.settings.vault.folder_depth)
     gone = {key: path for key, path in opened.folders().items() if key not in there}
     with open_instance(opened) as instance:
         History(opened.data / "history").prune(gone)
@@ -57,4 +56,6 @@ def prune(as_json: bool, home: str | None) -> None:
     if as_json:
         emit({"pruned": sorted(gone.values())})
         return
+    for path in sorted(gone.values()):
+        say(f"  {visible(path)}")
     click.echo(f"{counted(len(gone), 'folder')} forgotten. Run `kb build` to publish that.")
