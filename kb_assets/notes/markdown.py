@@ -129,7 +129,8 @@ class _Walk:
         self._inner_end = 0
         self._cell_end = 0
         opened = self._open
-        for event, span in _PARSER.events_with_range(shown.decode(), merge_text=True):
+        events: Any = _PARSER.events_with_range(shown.decode(), merge_text=True)
+        for event, span in events:
             # Most events are prose and the frames around it: they are let go without a call.
             if "Text" in event or event.__class__ is str:
                 if opened:

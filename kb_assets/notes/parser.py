@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kb_assets.notes.carrying import carried, known_versions
 from kb_assets.notes.dating import FIRST_COMMIT, available_at, note_date
 from kb_assets.notes.decoding import Decoded, decode
 from kb_assets.notes.findings import CONTENT_MISSING, PARSE_FAILED, Finding
@@ -73,6 +74,12 @@ class NoteTables:
     note_tags: pa.Table
     findings: pa.Table
 
+    def checked(self) -> "NoteTables":
+        """Return the tables, held against their contracts."""
+        for contract in (NOTES, NOTE_LINKS_RAW, NOTE_TAGS, FINDINGS):
+            contract.check(getattr(self, contract.name))
+        return self
+
 
 class _Row(NamedTuple):
     note_id: str
@@ -84,23 +91,35 @@ class _Row(NamedTuple):
     at: int  # where its content lies in the versions table
 
 
-def parse_notes(versions: pa.Table, rules: NoteRules) -> NoteTables:
-    """Parse every kept version of a folder's notes (contract VERSIONS)."""
+def parse_notes(
+    versions: pa.Table, rules: NoteRules, before: NoteTables | None = None
+) -> NoteTables:
+    """Parse every kept version of a folder's notes (contract VERSIONS).
+
+    `before` are tables that the same rules and this code made of an earlier state of the folder:
+    what stands in them is not parsed again.
+    """
     out = Columns()
     daily = [compile_daily_format(fmt) for fmt in rules.daily_formats]
     contents = versions["content"]
-    for version, index in _versions(versions):
+    rows = list(_versions(versions))
+    order = [version for version, _ in rows]
+    known = known_versions(vars(before), order) if before else set()
+    for version, index in rows:
+        if version.version_id in known:
+            continue
         content = contents[index].as_py()
         if content is None:
             out.add_findings(version, [Finding(CONTENT_MISSING)])
         else:
             _add(out, version, content, rules, daily)
-    return NoteTables(
-        notes=NOTES.check(out.notes()),
-        note_links_raw=NOTE_LINKS_RAW.check(out.links()),
-        note_tags=NOTE_TAGS.check(out.tags()),
-        findings=FINDINGS.check(out.findings()),
-    )
+    made = {
+        "notes": out.notes(),
+        "note_links_raw": out.links(),
+        "note_tags": out.tags(),
+        "findings": out.findings(),
+    }
+    return NoteTables(**(carried(vars(before), made, known, order) if before else made)).checked()
 
 
 def _versions(table: pa.Table) -> Iterator[tuple[Version, int]]:
