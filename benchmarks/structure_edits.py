@@ -1,14 +1,15 @@
 """What a change of one note costs beyond Dagster: the stages of a home, called one after another.
 
-A home over the vault is built by words alone; each stage's CPU seconds are told. Then one note is
-edited, and then one is added: a listing, a look at every folder, and the work that follows. It is
-the middle one of all notes by path, so that its folder is one that notes are often in.
+A home over the vault is built by words alone; each stage's CPU seconds are told. Then a sweep that
+trusts no file time finds nothing; and then one note is edited and one is added. Each of these is
+noticed as `vault_changes` does it: one listing, and a look into the folders whose signature moved.
+The edited note is the middle one of all by path, so that its folder is one that notes are often in.
 """
 
 import datetime as dt
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from kb_assets.keyword_index.run import run as index
 from kb_assets.note_links.run import run as link
 from kb_assets.notes.run import run as read
 from kb_assets.outcome import Outcome
-from kb_assets.placeholders.listing import begin_listing
+from kb_assets.placeholders.listing import begin_listing, register_vault
 from kb_assets.placeholders.run import is_fresh as is_seen
 from kb_assets.placeholders.run import run as look
 from kb_serve.new_home import make_home
 from resources.home import Home
+from sensors.sweep import sights
 
 _START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 _HOUR = dt.timedelta(hours=1)
@@ -66,33 +68,59 @@ def measure_edits(vault: Path, root: Path) -> Edits:
     os.environ["KB_CHUNKS__TOKEN_COUNTER"] = "regex"
     home = make_home(vault, root)
     progress("building a home, words only")
-    first = _round(home, 0)
-    nothing = _round(home, 1)
+    first = _full_round(home, 0)
+    nothing = _full_round(home, 1)
+    signatures: dict[str, str] = {}
+    _moved(home, signatures)
     paths = sorted(vault.rglob("*.md"))
     edited = paths[len(paths) // 2]
     folder = vault / edited.relative_to(vault).parts[0]
     notes = sum(folder in path.parents for path in paths)
     progress(f"editing one of {notes:,} notes")
     edited.write_text(edited.read_text("utf-8") + "\nOne more line.\n", "utf-8")
-    one_edit = _round(home, 2)
+    one_edit = _round(home, 2, signatures)
     new = folder / "Brand New Note.md"
     new.write_text("# Brand New Note\n\nNobody has heard of it.\n", "utf-8")
-    one_new_note = _round(home, 3)
+    one_new_note = _round(home, 3, signatures)
     return Edits(first, nothing, one_edit, one_new_note, notes)
 
 
-def _round(home: Home, number: int) -> Change:
-    """Bring the home up to date, step by step."""
-    clock, worked = Clock(), Counter[str]()
-
-    def note(outcome: Outcome) -> None:
-        worked[outcome.stage] += not outcome.is_cached
-
-    now = _START + number * _HOUR
+def _full_round(home: Home, number: int) -> Change:
+    """Look at the content of every note, and do what follows."""
+    clock, now = Clock(), _START + number * _HOUR
     with clock.step("listing"):
         begin_listing(home, now)
     with clock.step("sweep"):
         changed = [each for each in sorted(home.folders()) if not is_seen(home, each, now)]
+    return _follow(home, now, changed, clock)
+
+
+def _round(home: Home, number: int, signatures: dict[str, str]) -> Change:
+    """Look at the folders whose files moved, and do what follows."""
+    clock, now = Clock(), _START + number * _HOUR
+    with clock.step("listing"):
+        moved = _moved(home, signatures)
+    with clock.step("sweep"):
+        begin_listing(home, now, [home.folders()[each] for each in moved])
+        changed = [each for each in moved if not is_seen(home, each, now)]
+    return _follow(home, now, changed, clock)
+
+
+def _moved(home: Home, signatures: dict[str, str]) -> list[str]:
+    """List the vault once; return the folders whose signature moved, and remember the new ones."""
+    depth = home.settings.vault.folder_depth
+    seen = sights(register_vault(home), home.folders(), depth, 0)
+    moved = [key for key, sight in seen.items() if signatures.get(key) != sight.signature]
+    signatures.update({key: sight.signature for key, sight in seen.items()})
+    return moved
+
+
+def _follow(home: Home, now: dt.datetime, changed: Sequence[str], clock: Clock) -> Change:
+    worked = Counter[str]()
+
+    def note(outcome: Outcome) -> None:
+        worked[outcome.stage] += not outcome.is_cached
+
     for partition in changed:
         with clock.step("placeholders"):
             note(look(home, partition, now))
