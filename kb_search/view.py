@@ -208,7 +208,7 @@ def _rows_below(folder: Folder, path: str) -> NDArray[np.bool_]:
     # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
     values = np.frombuffer(below.buffers()[1] or b"", np.uint8)
     mask: NDArray[np.bool_] = values[below.offset : below.offset + len(below)] > 0
-    return folder.rows.is_current & mask
+    return folder.rows.is_current & mask[folder.rows.notes]
 
 
 def _joined(arrays: Iterable[np.ndarray]) -> NDArray[np.int64]:

@@ -89,6 +89,14 @@ def test_within_a_folder_nothing_outside_it_joins_or_counts(films, tmp_path):
     ]
 
 
+def test_a_folder_below_a_partition_is_asked_alone_whatever_its_notes_have_of_passages(tmp_path):
+    long = "\n\n".join(f"## Part {n}\n" + "kiln word " * 400 for n in range(4))
+    home = made(tmp_path, {"Work/Sub/long.md": long, "Work/b.md": "kiln\n", "Work/c.md": "kiln"})
+
+    for variant in ("keyword", "keyword+linked"):
+        assert notes(asked(home, "kiln", variant, folders=["Work/Sub"])) == ["Work/Sub/long.md"]
+
+
 def test_a_question_that_names_nothing_and_finds_nothing_finds_nothing(films):
     assert notes(asked(films, "zebra crossing")) == []
     assert notes(asked(films, "  ")) == []
