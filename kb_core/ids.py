@@ -43,17 +43,55 @@ def canonical_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def canonical_table(table: pa.Table) -> pa.Table:
+    """Return a table in the one form that is hashed and stored, whatever it was put together from.
+
+    Equal rows can lie differently in memory: in pieces, as a slice, with a bitmap of nulls that
+    has none, in lists whose items Parquet calls elements. All of that shows in bytes.
+    """
+    if not table.num_rows:
+        empty = [_plain(pa.array([], field.type)) for field in table.schema]
+        fields = zip(table.schema, empty, strict=True)
+        return pa.schema([field.with_type(each.type) for field, each in fields]).empty_table()
+    # `take` copies the rows into fresh buffers. Without it a slice carries the bytes of the rows
+    # it hides.
+    rows = table.replace_schema_metadata(None).take(pa.array(range(table.num_rows), pa.int64()))
+    columns = [_plain(column.combine_chunks()) for column in rows.columns]
+    fields = zip(rows.schema, columns, strict=True)
+    return pa.Table.from_arrays(
+        columns, schema=pa.schema([field.with_type(column.type) for field, column in fields])
+    )
+
+
+def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if isinstance(array, pa.ChunkedArray):  # one that cannot be joined has a single piece
+        array = array.chunk(0)
+    kind = array.type
+    if pa.types.is_list(kind):
+        items = _plain(array.values)
+        is_nullable = kind.value_field.nullable
+        kind = pa.list_(pa.field("item", items.type, nullable=is_nullable))
+        children, buffers = [items], array.buffers()[:2]
+    elif pa.types.is_struct(kind):
+        children = [_plain(array.field(at)) for at in range(kind.num_fields)]
+        buffers = array.buffers()[:1]
+    else:
+        children, buffers = [], array.buffers()
+    validity = None if array.null_count == 0 else buffers[0]
+    return pa.Array.from_buffers(
+        kind, len(array), [validity, *buffers[1:]], array.null_count, array.offset, children
+    )
+
+
 def fingerprint(table: pa.Table) -> str:
     """Hash a table's columns and rows, in order.
 
     Used as the Dagster data version: equal content means nothing downstream is stale.
     """
-    # `take` copies the rows into fresh buffers. Without it a slice carries the bytes of
-    # the rows it hides, and an equal table gets another hash.
-    rows = table.replace_schema_metadata(None).take(pa.array(range(table.num_rows), pa.int64()))
+    rows = canonical_table(table)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
-        writer.write_table(rows.combine_chunks())
+        writer.write_table(rows)
     return xxhash.xxh3_128_hexdigest(sink.getvalue())
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-Carrier = TypeVar("Carrier", tuple[int, str], int)
+Carrier = TypeVar("Carrier", tuple[bool, int, str], int)
 
 VERSION = "1"  # raise it when equal text would name something else
 
@@ -28,6 +28,7 @@ _UNSPACED = re.compile(
     "[\u0e01-\u0ede\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff]"
 )
+_SLUG = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|el|la|los|las|le|les|il|o|os)\s+", re.I)
 _BLANKS = re.compile(r"\s+")
 _BRACKETED_END = re.compile(r"(?<=\S)\s*[(（][^()（）]*[)）]$")
@@ -41,6 +42,7 @@ _COMMON = """
     every few more most other others some such one two the and but for not with from into about
     after before over under again here there then than too very can will just should now also
     yes no note notes index readme home todo new old untitled main introduction overview summary
+    example examples description features changelog related internal faq get find delete build event
     ich mich mir wir uns unser ihr euch euer sie ihn ihm ihnen sein seine dieser diese dieses
     jener wer wen wem was wann warum wie alle andere einige ein eine der die das und oder aber
     nicht mit von nach vor über unter hier dort dann auch ja nein notiz notizen
@@ -121,8 +123,12 @@ def short_forms(title: str) -> Iterator[str]:
 
 
 def forms_of(title: str, stem: str, aliases: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield what a note is called, with the kind of name; its file's stem counts as a title."""
-    titles = distinct_forms([title, stem])
+    """Yield what a note is called, with the kind of name; its file's stem counts as a title.
+
+    A stem of plain words (`on-call`) under another title was made for an address, not for a text.
+    """
+    is_slug = bool(_SLUG.fullmatch(stem)) and name_key(stem) != name_key(title)
+    titles = distinct_forms([title] if is_slug else [title, stem])
     yield from ((TITLE, form) for form in titles)
     yield from ((ALIAS, form) for form in distinct_forms(aliases))
     shorts = [short for form in titles for short in short_forms(form)]

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from kb_core.contracts import CONTRACTS
 from kb_core.errors import StoreError
-from kb_core.ids import bytes_hash, combined, fingerprint
+from kb_core.ids import bytes_hash, canonical_table, combined, fingerprint
 from resources.atomic_files import write_atomically
 from resources.seals import sealed, unsealed
 
@@ -119,10 +119,10 @@ class TableStore:
         code_version: str,
     ) -> Pointer:
         """Check the table, store it under its content's hash and move the pointer to it."""
-        CONTRACTS[name].check(table)
+        table = canonical_table(CONTRACTS[name].check(table))
         sink = pa.BufferOutputStream()
         pq.write_table(
-            table.combine_chunks(),
+            table,
             sink,
             compression="zstd",
             write_page_checksum=True,

@@ -1,6 +1,9 @@
 """Ids and fingerprints: equal content, equal name, on every machine."""
 
+import io
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,3 +49,16 @@ def test_a_partition_key_is_a_safe_file_name_whatever_the_folder_is_called(folde
     assert len(key) <= 69
     assert set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert key == partition_key(folder)
+
+
+def test_a_table_read_from_parquet_has_the_fingerprint_it_was_written_with():
+    rows = {"words": [["a", "b"], []], "pairs": [[{"name": "x", "value": "y"}], []]}
+    for whole in (pa.table(rows), pa.table(rows).slice(0, 0)):
+        sink = io.BytesIO()
+        pq.write_table(whole, sink)
+        again = pq.read_table(sink)
+
+        assert fingerprint(again) == fingerprint(whole)
+        assert fingerprint(pa.concat_tables([again, whole])) == fingerprint(
+            pa.concat_tables([whole, whole])
+        )

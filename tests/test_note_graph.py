@@ -163,7 +163,8 @@ def test_naming_within_a_view_is_that_of_a_vault_of_these_notes_alone(notes, see
         for found in alone.finder.find(text)
         for note_id in alone.rows[found.name].candidates
     ]
-    assert [view.id_of(note) for note in view.named_in(text)[0]] == list(dict.fromkeys(expected))
+    # Which of two notes of one name comes first is no matter to a question.
+    assert ids(view, view.named_in(text)[0]) == sorted(set(expected))
 
 
 EDGES = st.lists(

@@ -128,6 +128,17 @@ def test_a_title_of_too_many_notes_names_none_and_one_of_two_keeps_both():
     assert find_names(notes).to_pylist()[0]["candidates"] == ["0/Plan.md", "1/Plan.md"]
 
 
+def test_a_file_that_is_called_so_comes_before_one_that_only_has_the_title():
+    notes = notes_table(("x.md", "Kiln", [], ""), ("long/path/Kiln.md", "Kiln", [], ""))
+
+    assert find_names(notes).to_pylist()[0]["candidates"] == ["long/path/Kiln.md", "x.md"]
+
+
+def test_a_file_name_made_for_an_address_names_nothing_unless_it_is_the_title():
+    assert mentions("I am on-call", ("on-call.md", "Support rotation", [])) == []
+    assert mentions("see git-log", ("git-log.md", "git-log", [])) == [("git-log.md", "git-log")]
+
+
 def test_a_short_form_counts_unless_another_note_is_called_so():
     ship = ("Ship.md", "Ada (ship)", [])
 
@@ -225,3 +236,20 @@ def test_a_name_of_many_words_needs_no_more_time_for_many_names():
     names = {f"name {n}": [f"Name {n}"] for n in range(5000)}
 
     assert len(NameFinder(names).find("name 17 " * 100)) == 100
+
+
+@given(
+    st.lists(st.lists(WORDS, max_size=6).map("".join), max_size=4),
+    st.lists(st.lists(WORDS, max_size=6).map("".join), max_size=4),
+)
+def test_keeping_the_mentions_of_known_versions_gives_those_of_a_full_search(first, second):
+    def vault(texts):
+        named = [(*each, "") for each in (KILN, MIRA)]
+        return notes_table(*named, *((f"{text}.md", "Plain", [], text) for text in texts))
+
+    names = Names(find_names(vault([])))
+    raw = NOTE_LINKS_RAW.empty()
+    before = find_mentions(vault(dict.fromkeys(first)), raw, names)
+    now = vault(dict.fromkeys(second))
+
+    assert find_mentions(now, raw, names, before).equals(find_mentions(now, raw, names))

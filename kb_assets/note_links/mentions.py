@@ -48,30 +48,52 @@ class Names:
         self.finder = NameFinder({name: forms for name, _, _, forms in rows})
 
 
-def find_mentions(notes: pa.Table, raw: pa.Table, names: Names) -> pa.Table:
+def find_mentions(
+    notes: pa.Table, raw: pa.Table, names: Names, before: pa.Table | None = None
+) -> pa.Table:
     """Return the mentions in some notes (contract NOTE_MENTIONS), sorted by note and name.
 
     `notes` holds note_id, version_id, is_current, body_start and text; `raw` the links of the same
-    versions as written (contract NOTE_LINKS_RAW).
+    versions as written (contract NOTE_LINKS_RAW). `before` are mentions that were found for the
+    same names: a version that stands there is not read again.
     """
-    linked = _linked_spans(raw)
-    order = pc.sort_indices(
-        notes.select(["note_id", "version_id"]),
-        sort_keys=[("note_id", "ascending"), ("version_id", "ascending")],
+    held = before if before is not None else NOTE_MENTIONS.empty()
+    kept = _kept(held, notes)
+    is_new = pc.invert(pc.is_in(notes["version_id"], value_set=_versions(kept)))
+    made = NOTE_MENTIONS.table(_rows(notes.filter(is_new), raw, names))
+    order = [(name, "ascending") for name in ("source_note_id", "source_version_id", "name")]
+    return NOTE_MENTIONS.check(pa.concat_tables([kept, made]).sort_by(order).combine_chunks())
+
+
+def _kept(before: pa.Table, notes: pa.Table) -> pa.Table:
+    """Return the rows of versions that are still kept, and say anew which are present."""
+    kept = before.filter(
+        pc.is_in(before["source_version_id"], value_set=notes["version_id"].combine_chunks())
     )
-    small = notes.select(["note_id", "version_id", "is_current", "body_start"]).take(order)
+    present = notes.filter(notes["is_current"])["version_id"].combine_chunks()
+    is_current = pc.is_in(kept["source_version_id"], value_set=present)
+    at = NOTE_MENTIONS.schema.get_field_index("is_current")
+    return kept.set_column(at, NOTE_MENTIONS.schema.field(at), is_current)
+
+
+def _versions(mentions: pa.Table) -> pa.Array:
+    return pc.unique(mentions["source_version_id"])
+
+
+def _rows(notes: pa.Table, raw: pa.Table, names: Names) -> Iterator[dict[str, Any]]:
+    linked = _linked_spans(raw)
+    small = notes.select(["note_id", "version_id", "is_current", "body_start"])
     columns = [small[name].to_pylist() for name in small.column_names]
     texts = notes["text"]
-    rows: list[dict[str, Any]] = []
-    for note_id, version_id, is_current, body, at in zip(*columns, order.to_pylist(), strict=True):
+    for at, (note_id, version_id, is_current, body) in enumerate(zip(*columns, strict=True)):
         source = {
             "source_version_id": version_id,
             "source_note_id": note_id,
             "is_current": is_current,
         }
         text = Text(texts[at].as_py(), body, linked.get(version_id, ()))
-        rows += ({**source, **row} for row in _in_text(note_id, text, names))
-    return NOTE_MENTIONS.table(rows)
+        for row in _in_text(note_id, text, names):
+            yield {**source, **row}
 
 
 def _linked_spans(raw: pa.Table) -> dict[str, list[Span]]:

@@ -8,7 +8,8 @@ import pyarrow as pa
 from kb_core.contracts import NOTE_NAMES
 from kb_core.names import KINDS, forms_of, meant, name_key
 
-_Row = tuple[int, tuple[int, str], str]  # kind; length of the note's path, path; form
+# Kind; whether its file is called otherwise, length of its path, path; form.
+_Row = tuple[int, tuple[bool, int, str], str]
 
 
 def find_names(notes: pa.Table) -> pa.Table:
@@ -21,7 +22,8 @@ def find_names(notes: pa.Table) -> pa.Table:
     rows: dict[str, list[_Row]] = defaultdict(list)
     for note_id, title, aliases in zip(*columns, strict=True):
         for kind, form in forms_of(title, stem(note_id), aliases):
-            rows[name_key(form)].append((kind, (len(note_id), note_id), form))
+            is_elsewhere = name_key(stem(note_id)) != name_key(form)
+            rows[name_key(form)].append((kind, (is_elsewhere, len(note_id), note_id), form))
     named = (_name(name, rows[name]) for name in sorted(rows))
     return NOTE_NAMES.table(row for row in named if row["candidates"])
 
@@ -32,11 +34,11 @@ def stem(note_id: str) -> str:
 
 
 def _name(name: str, rows: Sequence[_Row]) -> dict[str, object]:
-    """Return a name's row; the shortest path is the first note it may mean."""
+    """Return a name's row; the first note it may mean is one whose file is called so."""
     kind, carriers = meant((each, carrier) for each, carrier, _ in rows)
     return {
         "name": name,
         "kind": KINDS[kind],
         "forms": sorted({form for each, _, form in rows if each == kind}),
-        "candidates": [note_id for _, note_id in carriers],
+        "candidates": [note_id for *_, note_id in carriers],
     }

@@ -14,7 +14,8 @@ from kb_assets.note_links import figures, mentions, resolver
 from kb_assets.note_links.names import find_names
 from kb_assets.outcome import Outcome, are_held, outcome
 from kb_core import names as name_rules
-from kb_core.contracts import FOLDERS
+from kb_core.contracts import FOLDERS, NOTE_LINKS
+from kb_core.errors import StoreError
 from kb_core.ids import combined, fingerprint
 from kb_search import note_graph
 from kb_search.note_graph import GRAPH
@@ -25,7 +26,8 @@ VERSION = f"{resolver.VERSION}.{mentions.VERSION}.{name_rules.VERSION}.{note_gra
 BY_FOLDER = ("note_links", "note_mentions")
 WHOLES = ("note_names", "folders")  # the last is written when all else is done
 _SHARED = {"note_links": ("targets",), "note_mentions": ("names",)}  # made from, beside its own
-_LINKS = ["source_note_id", "is_current", "status", "candidates"]
+_EDGES = ["source_note_id", "is_current", "status", "candidates"]
+_LINKS = [*_EDGES, *(name for name in figures.COLUMNS if name not in _EDGES)]
 _MENTIONS = ["source_note_id", "is_current", "candidates"]
 _PRESENT = ["note_id", "is_current", "title", "aliases"]
 _TEXTS = ["note_id", "version_id", "is_current", "body_start", "text"]
@@ -34,7 +36,8 @@ _TEXTS = ["note_id", "version_id", "is_current", "body_start", "text"]
 def run(home: Home) -> Outcome:
     """Bring links, mentions, names and folders up to date with everything that was read."""
     if is_fresh(home):
-        return _outcome(home, is_cached=True)
+        links = list(_present_rows(home, "note_links", _LINKS))
+        return _outcome(home, _present(home), links, is_cached=True)
     with home.leases.hold(f"note_links/{WHOLE}"):
         inputs = _inputs(home)
         notes = _present(home)
@@ -42,10 +45,11 @@ def run(home: Home) -> Outcome:
         targets = _write_links(home, notes)
         _write_mentions(home, names)
         _forget_others(home)
-        _write_graph(home, notes, names.inputs)
+        links = list(_present_rows(home, "note_links", _LINKS))
+        _write_graph(home, notes, links, names.inputs)
         made_from = {**inputs, **names.inputs, "targets": targets, "names": names.hash}
         _write(home, "folders", WHOLE, made_from, _folders(home))
-    return _outcome(home, is_cached=False)
+    return _outcome(home, notes, links, is_cached=False)
 
 
 def is_fresh(home: Home) -> bool:
@@ -117,12 +121,14 @@ def _write_links(home: Home, notes: pa.Table) -> str:
     return targets
 
 
-def _write_graph(home: Home, notes: pa.Table, shared: Mapping[str, str]) -> None:
+def _write_graph(
+    home: Home, notes: pa.Table, all_links: Sequence[pa.Table], shared: Mapping[str, str]
+) -> None:
     """Lay out what questions need of names and links, over all folders.
 
     Where in a text they stand is no matter to it, and that is what most edits change.
     """
-    links = list(_present_rows(home, "note_links", _LINKS))
+    links = [table.select(_EDGES) for table in all_links]
     found = list(_present_rows(home, "note_mentions", _MENTIONS))
     inputs = {
         name: combined(fingerprint(table) for table in tables)
@@ -154,8 +160,22 @@ def _write_mentions(home: Home, pointer: Pointer) -> None:
         names = names or mentions.Names(home.store.read("note_names"))
         own = home.store.read("notes", partition, _TEXTS)
         raw = home.store.read("note_links_raw", partition)
-        found = mentions.find_mentions(own, raw, names)
+        before = _mentions_before(home, partition, inputs)
+        found = mentions.find_mentions(own, raw, names, before)
         _write(home, "note_mentions", partition, inputs, found)
+
+
+def _mentions_before(home: Home, partition: str, inputs: Mapping[str, str]) -> pa.Table | None:
+    """Return the folder's mentions if they were found by this code for the same names."""
+    pointer = home.store.pointer("note_mentions", partition)
+    if pointer is None or pointer.code_version != VERSION:
+        return None
+    if pointer.inputs.get("names") != inputs["names"]:
+        return None
+    try:
+        return home.store.read("note_mentions", partition)
+    except StoreError:
+        return None  # damaged: they are found and written anew
 
 
 def _to_do(
@@ -178,7 +198,7 @@ def _forget_others(home: Home) -> None:
                 home.store.forget(name, partition)
 
 
-def _outcome(home: Home, *, is_cached: bool) -> Outcome:
+def _outcome(home: Home, notes: pa.Table, links: Sequence[pa.Table], *, is_cached: bool) -> Outcome:
     tables = {name: list(_pointers(home, name)) for name in BY_FOLDER}
     rows = {name: sum(pointer.rows for pointer in found) for name, found in tables.items()}
     wholes = [pointer for name in WHOLES if (pointer := home.store.pointer(name))]
@@ -190,15 +210,12 @@ def _outcome(home: Home, *, is_cached: bool) -> Outcome:
         done.hash,
         rows["note_links"],
         is_cached,
-        {"mentions": rows["note_mentions"], **_figures(home)},
-    )
-
-
-def _figures(home: Home) -> dict[str, int]:
-    notes = home.store.read_all("notes", ["is_current", "note_id"])
-    links = home.store.read_all("note_links", figures.COLUMNS)
-    return figures.link_figures(
-        notes.filter(notes["is_current"]), links.filter(links["is_current"])
+        {
+            "mentions": rows["note_mentions"],
+            **figures.link_figures(
+                notes, pa.concat_tables([NOTE_LINKS.empty().select(_LINKS), *links])
+            ),
+        },
     )
 
 
