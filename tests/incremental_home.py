@@ -7,8 +7,7 @@ losses the guard should have asked about and did not, or the other way round: 0 
 import datetime as dt
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from unittest import mock
 
@@ -25,6 +24,7 @@ from kb_core.folder_names import shown_path
 from kb_core.ids import bytes_hash, partition_key
 from kb_serve.commands.approve_deletions import command as approve_deletions
 from resources.history import History
+from tests.incremental_cuts import CutOffError, cut_off_at, shuffled
 from tests.incremental_rebuild import Build, build_by_stages, differences, make_home, rebuild
 from tests.incremental_vault import Content, EditedVault, Note, Pick, top_folder
 from tests.standins.ollama_server import OllamaStandIn
@@ -34,10 +34,6 @@ _WHOLE = "all"
 _FEWEST_LOST, _LARGEST_SHARE = 2, 0.2
 
 Marks = dict[tuple[str, str], tuple[int, int]]
-
-
-class CutOffError(Exception):
-    """The process ended here."""
 
 
 class EditedHome:
@@ -210,10 +206,23 @@ class EditedHome:
 
     def _remember(self) -> None:
         self._built = self.vault.contents()
+        for path in self._unread():
+            self._built[top_folder(path)][path] = Content(True, b"")
         self._names, self._targets = _names(self.vault), _targets(self.vault)
         self._daily = self.vault.daily
         self._retold, self._is_cut_off = set(), False
         self._count_embedded()
+
+    def _unread(self) -> list[str]:
+        """Return the notes whose text was online whenever anybody looked."""
+        history = History(self.home.data / "history")
+        known = {
+            note
+            for partition in history.partitions()
+            for note, digest in history.latest(partition).items()
+            if digest
+        }
+        return sorted(self.vault.stubs - known)
 
     def _count_embedded(self) -> None:
         """Count the texts that were sent to the embedder for the first time, and again."""
@@ -248,32 +257,6 @@ class EditedHome:
             done = CliRunner().invoke(approve_deletions, options)
         if done.exit_code:
             raise RuntimeError(f"kb approve-deletions failed: {done.output}") from done.exception
-
-
-@contextmanager
-def cut_off_at(number: int, *, is_done: bool) -> Iterator[list[str]]:
-    """End what happens inside at the n-th file that is put in its place, before or after."""
-    replace, calls = os.replace, []
-
-    def counting(source: str, target: str) -> None:
-        calls.append(str(target))
-        if len(calls) == number and not is_done:
-            raise CutOffError
-        replace(source, target)
-        if len(calls) == number:
-            raise CutOffError
-
-    with mock.patch.object(os, "replace", counting):
-        yield calls
-
-
-def shuffled(items: Sequence[str], pick: Pick) -> list[str]:
-    """Return the items in some order: from one of them on, forwards or backwards."""
-    if not items:
-        return []
-    start = pick(range(len(items)))
-    turned = [*items[start:], *items[:start]]
-    return turned[:: pick((1, -1))]
 
 
 def _texts(contents: Mapping[str, Mapping[str, Content]]) -> dict[str, dict[str, Content]]:
