@@ -126,7 +126,7 @@ def _changes(listed: Path) -> list[Change]:
 
 
 def _on_disk(changes: Iterable[Change], vaults: Path) -> list[Change]:
-    """Leave out what the snapshots do not hold: links and files over 1 MB were not copied."""
+    """Leave out the changes of files that the snapshots do not hold."""
     before, after = vaults / _BEFORE, vaults / _AFTER
     return [
         change

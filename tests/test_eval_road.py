@@ -62,7 +62,14 @@ def test_a_complete_build_is_scored_and_the_scores_lie_beside_it(scored):
     assert scores["questions"] == len(TOPICS)
     assert scores["recall_at_10"] == 1.0
     rows = Builds(root / "home" / "data").scores(built["build"])["scores"]["rows"]
-    assert set(rows) == {"hybrid", "vector", "keyword", "bm25s"}
+    assert set(rows) == {
+        "hybrid+linked",
+        "keyword+linked",
+        "hybrid",
+        "vector",
+        "keyword",
+        "bm25s",
+    }
     assert [row["build"] for row in history(root / "home")] == [built["build"]]
 
 
@@ -116,7 +123,7 @@ def test_a_build_by_a_broken_embedder_is_kept_back_and_the_old_one_answers(own, 
         ollama.scenario.is_broken = False
 
     reasons = [error["message"] for error in refused["errors"]]
-    assert any("ndcg@10 of hybrid fell from" in reason for reason in reasons), reasons
+    assert any("ndcg@10 of hybrid+linked fell from" in reason for reason in reasons), reasons
     after = kb_json("search", "cost of the pier", "--home", str(home), env=env)
     assert after["build"] == before["build"]
     assert after["results"] == before["results"]
