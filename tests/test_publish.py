@@ -13,8 +13,10 @@ from kb_assets.build.publish import (
     run_published,
     unpin,
 )
+from kb_assets.placeholders.listing import begin_listing
 from kb_core.errors import NotBuiltError, StoreError
-from tests.built_home import open_home
+from resources.builds import Builds
+from tests.built_home import NOW, open_home
 from tests.publish_road import copy_road, make_builds, remove
 from tests.small_vault import put
 
@@ -39,6 +41,20 @@ def test_nothing_can_be_published_before_the_first_build(tmp_path):
         with pytest.raises(NotBuiltError, match=r"no build yet\. Run `kb build`"):
             judge(home)
     assert (pinned(home), baseline(home)) == ("", "")
+
+
+def test_a_first_build_that_could_read_no_folder_does_not_answer(tmp_path):
+    put(tmp_path / "vault", "Pier.md", "# Pier\n")
+    home = open_home(tmp_path / "home", tmp_path / "vault")
+    begin_listing(home, NOW)
+    build_stage.run_build(home)
+
+    _, verdict = run_published(home)
+
+    assert not verdict.is_moved
+    assert "no folder could be read" in verdict.why_not
+    with pytest.raises(NotBuiltError):
+        Builds(home.data).current()
 
 
 def test_a_good_build_answers_and_is_what_later_ones_are_compared_with(road):

@@ -24,6 +24,7 @@ _LAST = "last-publish"
 _PIN = "pin"
 _BASELINE = "baseline"
 _ACCEPTED = "accepted"
+_NOTHING_READ = "no folder could be read; mend what `kb build` says of them and build again"
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ def _publish(home: Home, name: str) -> Verdict:
         for folder in manifest["folders"].values()
         for problem in _folder_problems(home.store, folder)
     ]
+    if home.folders() and not manifest["folders"]:
+        problems.append(_NOTHING_READ)
     fallen = [] if problems else _score_problems(home, builds, name)
     kept = pinned(home)
     is_moved = False
