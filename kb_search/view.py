@@ -49,7 +49,7 @@ class View:
         at = time.time_ns() // 1000 if now is None else now
         found = [(folder, *readable(folder, policy, at)) for folder in build.folders]
         horizon = min((later for _, _, later in found if later is not None), default=None)
-        if policy is not EVERYTHING:  # a folder without a row in view is as good as absent
+        if policy != EVERYTHING:  # a folder without a row in view is as good as absent
             found = [(folder, mask, later) for folder, mask, later in found if mask.any()]
         seen = {folder.partition: mask for folder, mask, _ in found}
         there = [folder for folder, _, _ in found]

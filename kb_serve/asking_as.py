@@ -1,6 +1,6 @@
 """Turn what the owner's door was given into a policy: `--as NAME`, `--as-of WHEN`."""
 
-from kb_core.dates import instant_of, last_instant, parse_date
+from kb_core.dates import instant_of
 from kb_core.errors import SettingsError
 from kb_core.settings import Settings
 from kb_search.policy import OWNER, Policy, principal_named
@@ -13,8 +13,7 @@ def policy_of(settings: Settings, as_whom: str | None = None, as_of: str | None 
     """
     instant = None
     if as_of is not None:
-        date = parse_date(as_of.strip())
-        instant = instant_of(as_of.strip()) if date is None else last_instant(date)
+        instant = instant_of(as_of)
         if instant is None:
             raise SettingsError(
                 f"{as_of!r} is no date. Give a year, month, day or instant: 2024, 2024-03, "

@@ -14,6 +14,7 @@ from kb_search.versions import Version, versions_at
 from kb_serve.asking_as import policy_of
 from resources.builds import Builds
 from tests.built_home import NOW, build, open_home
+from tests.kb_command import kb_json
 from tests.small_vault import put
 
 RULES = """
@@ -154,7 +155,7 @@ def test_closing_a_note_closes_what_it_said_before(tmp_path):
 
     assert notes(home, Policy(OWNER, as_of=before)) == {"Work/Open.md"}
     assert notes(home, Policy(MAIN, as_of=before)) == set()
-    assert notes(home, Policy(MARIT, as_of=before)) == set()  # it was not Marit's list then? open
+    assert notes(home, Policy(MARIT, as_of=before)) == {"Work/Open.md"}
 
 
 def test_time_alone_brings_what_was_announced(home, monkeypatch):
@@ -193,19 +194,17 @@ TIMES = st.integers(0, 9)
 
 @st.composite
 def histories(draw):
-    """Versions of one note, each seen after the one before, some followed by its absence."""
-    moments = sorted(draw(st.sets(TIMES, max_size=5)))
-    rows = []
-    for at_, after in zip(moments, [*moments[1:], None], strict=True):
-        is_gone = draw(st.booleans())
-        until = after if not is_gone or after is None else after
-        gone_at = None
-        if is_gone and (after is None or after - at_ > 1):
-            gone_at = at_ + 1
-        rows.append(
-            (at_, gone_at if gone_at is not None else until, max(0, at_ + draw(st.integers(-2, 2))))
-        )
-    return [Version(f"v{n}", n, seen, until, free) for n, (seen, until, free) in enumerate(rows, 1)]
+    """One note's versions, and what stood at each moment: a journal of texts and absences."""
+    events = [draw(st.sampled_from(["text", "absent", ""])) for _ in range(10)]
+    seen = [(moment, event) for moment, event in enumerate(events) if event]
+    versions = []
+    for place, (moment, event) in enumerate(seen):
+        if event == "text":
+            until = seen[place + 1][0] if place + 1 < len(seen) else None
+            free = max(0, moment + draw(st.integers(-2, 2)))
+            number = len(versions) + 1
+            versions.append(Version(f"v{number}", number, moment, until, free))
+    return versions
 
 
 @given(histories(), TIMES)
@@ -221,3 +220,13 @@ def test_the_version_that_stood_is_the_last_one_available_unless_the_note_was_go
             expected = None
 
     assert chosen == ({expected.version_id} if expected else set())
+
+
+def test_the_command_answers_as_a_principal_and_as_of_a_day(home):
+    def found(*options, status=0):
+        return kb_json("search", "kiln", *options, "--home", str(home.root), status=status)
+
+    as_reader = found("--as", "reader", "--as-of", "2026-02")
+    assert {each["note"] for each in as_reader["results"]} == {"Work/Kiln.md", "Archive/Old.md"}
+    assert "neighbour" in found("--as", "red", status=1)["message"]
+    assert "no date" in found("--as-of", "soon", status=1)["message"]
