@@ -101,6 +101,19 @@ class EgressSettings(_Section):
     allow: tuple[InVault, ...] = ()
 
 
+class PrincipalSettings(_Section):
+    """Whose notes somebody may read, and on which readers' lists they stand."""
+
+    tenants: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class PolicySettings(_Section):
+    """What takes part in no answer."""
+
+    exclude_notes: tuple[InVault, ...] = ()
+
+
 class ChunkSettings(_Section):
     """Sizes in tokens, except the overlap."""
 
@@ -182,6 +195,8 @@ class Settings(BaseSettings):
     notes: NoteSettings = NoteSettings()
     folders: tuple[FolderRule, ...] = ()
     egress: EgressSettings = EgressSettings()
+    principals: dict[str, PrincipalSettings] = Field(default_factory=dict)
+    policy: PolicySettings = PolicySettings()
     chunks: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     search: SearchSettings = SearchSettings()

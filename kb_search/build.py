@@ -24,9 +24,10 @@ from kb_search.keyword import Postings
 from kb_search.note_graph import GRAPH, NoteGraph
 from kb_search.vectors import ARRAYS as VECTOR_ARRAYS
 from kb_search.vectors import HeldBytes, Vectors
+from kb_search.versions import Version, by_note
 from resources.builds import FORMAT, Builds
 from resources.content_names import named_problem
-from resources.tables import MADE_ANEW
+from resources.tables import MADE_ANEW, read_parquet
 
 # What converted codes may take over all folders. 31,000 chunks of 1,024 dims need 127 MB.
 _KEPT_GROUPS = 64  # unpacked row groups a folder keeps: some megabytes of text
@@ -43,6 +44,9 @@ _CHECKED = (*KEYWORD_ARRAYS, "passage_starts", "scales")
 
 HELD_BYTES = 2**30
 
+_VERSIONED = (
+    "note_id", "version_id", "version", "observed_at", "observed_until", "available_at",
+)  # fmt: skip
 _RANKED = ["text_id", "chunk_id", "note_id", "is_current"]
 SHOWN = [
     "note_id", "chunk_id", "title", "breadcrumb", "anchors", "text", "byte_start", "byte_end",
@@ -102,6 +106,44 @@ class Folder:
             note_ids=notes.dictionary,
             is_current=numbers(_column(table, "is_current").cast(pa.uint8()), np.uint8) > 0,
             chunk_ids=_column(table, "chunk_id"),
+        )
+
+    @cached_property
+    def available_at(self) -> NDArray[np.int64]:
+        """From when on each row could be read, in microseconds since 1970."""
+        column = _column(self._read(["available_at"]).combine_chunks(), "available_at")
+        return numbers(column.cast(pa.int64()), np.int64)
+
+    @cached_property
+    def may_leave(self) -> NDArray[np.bool_]:
+        """Which rows may be sent to a hosted model."""
+        column = _column(self._read(["may_leave"]).combine_chunks(), "may_leave")
+        return numbers(column.cast(pa.uint8()), np.uint8) > 0
+
+    @cached_property
+    def access(self) -> list[tuple[str, ...]]:
+        """Each row's tenant, followed by its readers."""
+        table = self._read(["tenant", "readers"])
+        columns = (table[name].to_pylist() for name in ("tenant", "readers"))
+        return [(tenant, *readers) for tenant, readers in zip(*columns, strict=True)]
+
+    @cached_property
+    def version_ids(self) -> list[str]:
+        """Each row's version of its note."""
+        ids: list[str] = self._read(["version_id"])["version_id"].to_pylist()
+        return ids
+
+    @cached_property
+    def versions(self) -> "list[list[Version]]":
+        """Every kept version of every note, by note."""
+        table = read_parquet(self._path("notes", "table"), list(_VERSIONED))
+        times = [table[name].cast(pa.int64()).to_pylist() for name in _VERSIONED[3:]]
+        columns = [table[name].to_pylist() for name in _VERSIONED[:3]]
+        return by_note(
+            (note_id, Version(version_id, number, observed, until, available))
+            for note_id, version_id, number, observed, until, available in zip(
+                *columns, *times, strict=True
+            )
         )
 
     @cached_property

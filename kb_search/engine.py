@@ -4,6 +4,7 @@ Opening loads no model and no folder. The embedder opens with the first question
 missing or silent one never stops a search, which then goes by words and says so.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from kb_core.errors import EmbedderError
 from kb_search.build import PublishedBuild
 from kb_search.hybrid import DEFAULT_TUNING, LINKED, QueryVector, Tuning, check_variant, rank
 from kb_search.linked import LinkedScope
+from kb_search.policy import Policy
 from kb_search.question import question_terms
 from kb_search.results import Pending, SearchResult, found_note
-from kb_search.view import View
+from kb_search.view import EVERYTHING, View
 from resources.builds import Builds
 
 if TYPE_CHECKING:  # they load pydantic and the models' clients, which searching may not need
@@ -57,8 +59,8 @@ class Engine:
         self._vault_name = vault_name
         self._open_embedder = open_embedder or _open_embedder
         self._embedder: Embedder | None = None
-        self._views: dict[tuple[str, ...] | None, View] = {}
-        self._links: dict[int, LinkedScope] = {}
+        self._views: dict[tuple[tuple[str, ...] | None, Policy], View] = {}
+        self._links: dict[View, LinkedScope] = {}
 
     @classmethod
     def open(cls, home: Path, settings: "Settings", name: str | None = None) -> "Engine":
@@ -79,13 +81,14 @@ class Engine:
         variant: str = "hybrid",
         notes: int | None = None,
         tuning: Tuning = DEFAULT_TUNING,
+        policy: Policy = EVERYTHING,
     ) -> SearchResult:
-        """Return the best notes for a question, within some folders or all.
+        """Return the best notes for a question, within some folders or all, under a policy.
 
         Raises SettingsError for an unknown folder or variant.
         """
         check_variant(variant)
-        view = self._view(folders)
+        view = self._view(folders, policy)
         terms = question_terms(question)
         meaning = self._meaning(view, question, variant)
         linked = self._linked(view, variant)
@@ -114,15 +117,16 @@ class Engine:
         graph = self.build.note_graph if variant.endswith(LINKED) else None
         if graph is None:
             return None
-        return self._links.setdefault(id(view), LinkedScope(graph, view))
+        return self._links.setdefault(view, LinkedScope(graph, view))
 
-    def _view(self, folders: Sequence[str] | None) -> View:
-        key = None if folders is None else tuple(folders)
-        if key not in self._views:
+    def _view(self, folders: Sequence[str] | None, policy: Policy = EVERYTHING) -> View:
+        key = (None if folders is None else tuple(folders), policy)
+        held = self._views.get(key)
+        if held is None or held.is_over(time.time_ns() // 1000):
             if len(self._views) >= _KEPT_VIEWS:
                 self._views.clear()
                 self._links.clear()
-            self._views[key] = View.over(self.build, folders)
+            self._views[key] = View.over(self.build, folders, policy)
         return self._views[key]
 
     def _meaning(self, view: View, question: str, variant: str) -> _Meaning:

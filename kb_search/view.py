@@ -3,7 +3,8 @@
 Everything that ranks works on a view, so what is outside it changes no score, rank or count.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,31 +17,54 @@ from kb_core.errors import SettingsError
 from kb_core.folder_names import folder_path, shown_path
 from kb_search.build import Folder, PublishedBuild, numbers
 from kb_search.keyword import KeywordScope
+from kb_search.policy import Policy
+from kb_search.readable import readable
 from kb_search.vectors import VectorScope
 
+EVERYTHING = Policy()  # everybody's notes, as of now
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class View:
     """The folders that take part and, per folder, the rows of its chunks that do."""
 
     folders: tuple[Folder, ...]
     masks: tuple[NDArray[np.bool_], ...]
+    valid_until: int | None = None  # when time alone adds to it; microseconds since 1970
 
     @classmethod
-    def over(cls, build: PublishedBuild, folders: Sequence[str] | None = None) -> "View":
-        """Take the present chunks of the named folders, or of all.
+    def over(
+        cls,
+        build: PublishedBuild,
+        folders: Sequence[str] | None = None,
+        policy: Policy = EVERYTHING,
+        now: int | None = None,
+    ) -> "View":
+        """Take the chunks that a policy lets take part, of the named folders or of all.
 
         A folder is named by its path, a path above or below it, or its partition key; `/` is the
-        vault's root alone. Raises SettingsError for a name that fits none, listing what there is.
+        vault's root alone. `now` is in microseconds since 1970. Raises SettingsError for a name
+        that fits none, listing what there is for this policy.
         """
+        at = time.time_ns() // 1000 if now is None else now
+        found = [(folder, *readable(folder, policy, at)) for folder in build.folders]
+        horizon = min((later for _, _, later in found if later is not None), default=None)
+        if policy != EVERYTHING:  # a folder without a row in view is as good as absent
+            found = [(folder, mask, later) for folder, mask, later in found if mask.any()]
+        seen = {folder.partition: mask for folder, mask, _ in found}
+        there = [folder for folder, _, _ in found]
         if folders is None:
-            return cls(build.folders, tuple(folder.rows.is_current for folder in build.folders))
+            return cls(tuple(there), tuple(seen.values()), horizon)
         masks: dict[str, NDArray[np.bool_]] = {}
         for name in folders:
-            for folder, mask in _named(build, name):
+            for folder, mask in _named(there, seen, name):
                 masks[folder.partition] = masks.get(folder.partition, mask) | mask
-        chosen = tuple(folder for folder in build.folders if folder.partition in masks)
-        return cls(chosen, tuple(masks[folder.partition] for folder in chosen))
+        chosen = tuple(folder for folder in there if folder.partition in masks)
+        return cls(chosen, tuple(masks[folder.partition] for folder in chosen), horizon)
+
+    def is_over(self, now: int) -> bool:
+        """Tell whether time alone has changed what belongs to it (microseconds since 1970)."""
+        return self.valid_until is not None and now >= self.valid_until
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.int64], ...]:
@@ -179,21 +203,24 @@ class View:
         return _offsets([folder.rows.doc_count for folder in self.folders])
 
 
-def _named(build: PublishedBuild, name: str) -> list[tuple[Folder, NDArray[np.bool_]]]:
-    """Return the folders a name stands for, and which of their present rows."""
+def _named(
+    folders: Sequence[Folder], seen: Mapping[str, NDArray[np.bool_]], name: str
+) -> list[tuple[Folder, NDArray[np.bool_]]]:
+    """Return the folders a name stands for, and which of their rows in view."""
     path = folder_path(name)
     found = [
-        (folder, folder.rows.is_current)
-        for folder in build.folders
+        (folder, seen[folder.partition])
+        for folder in folders
         if name == folder.partition or path == folder.path or _is_above(path, folder.path)
     ]
     found = found or [
         (folder, mask)
-        for folder in build.folders
-        if _is_above(folder.path, path) and (mask := _rows_below(folder, path)).any()
+        for folder in folders
+        if _is_above(folder.path, path)
+        and (mask := _rows_below(folder, path) & seen[folder.partition]).any()
     ]
     if not found:
-        known = ", ".join(shown_path(folder.path) for folder in build.folders)
+        known = ", ".join(shown_path(folder.path) for folder in folders)
         raise SettingsError(f"No folder {name!r} in this build. It has: {known}.")
     return found
 
@@ -203,12 +230,12 @@ def _is_above(path: str, folder: str) -> bool:
 
 
 def _rows_below(folder: Folder, path: str) -> NDArray[np.bool_]:
-    """Return the present rows of notes in a folder deeper than the partition's."""
+    """Return the rows of notes in a folder deeper than the partition's."""
     below = pc.starts_with(folder.rows.note_ids, f"{path}/").cast(pa.uint8())
     # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
     values = np.frombuffer(below.buffers()[1] or b"", np.uint8)
     mask: NDArray[np.bool_] = values[below.offset : below.offset + len(below)] > 0
-    return folder.rows.is_current & mask[folder.rows.notes]
+    return mask[folder.rows.notes]
 
 
 def _joined(arrays: Iterable[np.ndarray]) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ def test_the_committed_settings_are_the_defaults_for_the_sample_vault():
 
     assert ours.pop("vault") == {**template.pop("vault"), "path": "data/sample_vault"}
     assert [rule["path"] for rule in ours.pop("folders")] == ["Harbour Glass", "Private"]
+    assert sorted(ours.pop("principals")) == ["glass-reader", "marit", "quernstow-reader"]
     assert ours == template
     assert (ROOT / "dagster.yaml").read_text() == default_text("dagster.yaml")
 
@@ -34,6 +35,9 @@ def test_every_setting_stands_in_the_file_with_its_default():
     for name, field in Settings.model_fields.items():
         if name == "folders":
             assert "# [[folders]]" in default_text("kb.toml")
+            continue
+        if name == "principals":
+            assert "# [principals.anna]" in default_text("kb.toml")
             continue
         section = field.default
         assert isinstance(section, BaseModel)

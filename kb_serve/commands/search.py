@@ -19,6 +19,8 @@ from kb_serve.output import counted, emit, visible
     type=click.Choice(["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]),
     help="By words, by meaning, or by both; +linked follows links (default: kb.toml).",
 )
+@click.option("--as", "as_whom", metavar="NAME", help="Answer as a principal of kb.toml.")
+@click.option("--as-of", metavar="WHEN", help="Answer with what could be read then: 2024-03-14.")
 @click.option("--notes", type=click.IntRange(1, 200), help="How many notes (default: kb.toml).")
 @json_option
 @home_option
@@ -26,6 +28,8 @@ def command(
     question: str,
     folders: tuple[str, ...],
     variant: str | None,
+    as_whom: str | None,
+    as_of: str | None,
     notes: int | None,
     as_json: bool,
     home: str | None,
@@ -39,9 +43,11 @@ def command(
     Examples:  kb search "what did we pay for the second kiln"
                kb search "Preiserhöhung" --folder Meetings --variant keyword
                kb search "who introduced Yolanda" --json
+               kb search "what does a Heron cost" --as-of 2024-03 --as marit
     """
     from kb_core.settings import read_settings
     from kb_search.engine import Engine
+    from kb_serve.asking_as import policy_of
 
     question = question_of(question)
     if not question.strip():
@@ -53,6 +59,7 @@ def command(
         question,
         folders=list(folders) or None,
         variant=variant or settings.search.variant,
+        policy=policy_of(settings, as_whom, as_of),
         notes=notes or (settings.search.notes if as_json else min(settings.search.notes, 10)),
     ).to_json()
     if as_json:
