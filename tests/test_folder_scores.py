@@ -68,7 +68,9 @@ def test_a_folder_is_scored_inside_and_in_the_whole_vault_and_then_left_alone(wo
     assert {"mrr_inside", "mrr_whole"} <= set(done.figures)
     assert score_folder(words, HARBOUR).is_cached
     assert folders_to_score(words) == [TOWN]
-    assert [(row["folder"], row["variant"]) for row in history(words)] == [(HARBOUR, "keyword+linked")]
+    assert [(row["folder"], row["variant"]) for row in history(words)] == [
+        (HARBOUR, "keyword+linked")
+    ]
 
 
 def test_other_folders_stand_in_the_way_of_the_whole_vault_alone(words, tmp_path):

@@ -11,7 +11,18 @@ from kb_core.names import folded, is_nameable, is_one_word, name_key, short_form
 
 @pytest.mark.parametrize(
     "text",
-    ["Mira Hale", "Kiln", "git-log", "v2.1", "PEP 8", "白俊浩", "窑炉", "The Board", "Émile", "محمد"],
+    [
+        "Mira Hale",
+        "Kiln",
+        "git-log",
+        "v2.1",
+        "PEP 8",
+        "白俊浩",
+        "窑炉",
+        "The Board",
+        "Émile",
+        "محمد",
+    ],
 )
 def test_titles_that_stand_out_are_names(text):
     assert is_nameable(text)
