@@ -30,8 +30,8 @@ def test_titles_that_stand_out_are_names(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  ", "He", "HIS", "his", "The", "kiln", "2024-01-15", "42", "README", "the board", "我们", "我", "Wir",
-     "ab", "x" * 121],
+    ["", "  ", "He", "HIS", "his", "The", "kiln", "2024-01-15", "42", "README", "the board",
+     "我们", "我", "Wir", "ab", "x" * 121],
 )  # fmt: skip
 def test_pronouns_plain_words_numbers_and_sentences_are_none(text):
     assert not is_nameable(text)
