@@ -228,7 +228,11 @@ def test_a_note_that_is_here_comes_before_its_stub(tmp_path):
 def test_a_file_time_no_calendar_has_is_brought_into_it(seconds):
     item = SimpleNamespace(
         stat=lambda follow_symlinks: SimpleNamespace(
-            st_mode=stat.S_IFREG, st_size=1, st_mtime_ns=seconds * 10**9
+            st_mode=stat.S_IFREG,
+            st_size=1,
+            st_mtime_ns=seconds * 10**9,
+            st_ctime_ns=seconds * 10**9,
+            st_ino=1,
         )
     )
 
