@@ -141,9 +141,7 @@ class SearchSettings(_Section):
     """How a search goes unless it says otherwise, and how many results it gives."""
 
     notes: int = Field(default=20, ge=1, le=200)
-    variant: Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"] = (
-        "hybrid+linked"
-    )
+    variant: Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"] = "hybrid"
 
 
 class EvaluationSettings(_Section):
@@ -151,11 +149,11 @@ class EvaluationSettings(_Section):
 
     during_build: bool = True
     variants: tuple[VariantName, ...] = (
-        "hybrid+linked",
-        "keyword+linked",
         "hybrid",
+        "hybrid+linked",
         "vector",
         "keyword",
+        "keyword+linked",
         "bm25s",
     )
 

@@ -67,15 +67,15 @@ def test_without_an_embedder_words_are_scored_and_the_reason_stands(words):
     done = evaluate(words)
 
     assert (done.variant, done.why_not, done.figures["questions"]) == (
-        "keyword+linked",
+        "keyword",
         "",
         len(TOPICS),
     )
     # The plainest first.
-    assert list(done.scores.rows) == ["bm25s", "keyword", "keyword+linked"]
+    assert list(done.scores.rows) == ["bm25s", "keyword+linked", "keyword"]
     assert set(done.scores.problems) == {"hybrid+linked", "hybrid", "vector"}
-    assert report(words)["evaluation"]["variant"] == "keyword+linked"
-    assert [row["variant"] for row in history(words)] == ["keyword+linked"]
+    assert report(words)["evaluation"]["variant"] == "keyword"
+    assert [row["variant"] for row in history(words)] == ["keyword"]
 
 
 def test_scoring_again_asks_nothing_and_says_the_same(words):
@@ -165,13 +165,13 @@ def test_an_embedder_that_gives_no_answer_is_asked_again_with_the_next_build(who
     monkeypatch.setattr(OllamaEmbedder, "embed_query", give_out)
     done = evaluate(whole)
     score_folder(whole, TOWN)
-    assert done.variant == "keyword+linked"
+    assert done.variant == "keyword"
     assert not is_fresh(whole)
     assert TOWN in folders_to_score(whole)
     monkeypatch.undo()
 
-    assert evaluate(whole).variant == "hybrid+linked"
-    assert score_folder(whole, TOWN).variant == "hybrid+linked"
+    assert evaluate(whole).variant == "hybrid"
+    assert score_folder(whole, TOWN).variant == "hybrid"
     assert is_fresh(whole)
     assert TOWN not in folders_to_score(whole)
 
@@ -231,7 +231,7 @@ def test_after_a_change_of_embedder_the_old_builds_words_are_no_measure_of_speed
 
     done = evaluate(moved)
 
-    assert done.variant == "hybrid+linked"
+    assert done.variant == "hybrid"
     assert "latency_ratio" not in report(moved)["evaluation"]
 
 

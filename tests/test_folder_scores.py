@@ -54,9 +54,9 @@ def test_a_folder_that_may_never_have_vectors_is_scored_by_words_once(
 
     done = score_folder(home, HARBOUR), score_folder(home, TOWN)
 
-    assert [each.variant for each in done] == ["keyword+linked", "hybrid+linked"]
+    assert [each.variant for each in done] == ["keyword", "hybrid"]
     assert folders_to_score(home) == []
-    assert evaluate(home).variant == "hybrid+linked"
+    assert evaluate(home).variant == "hybrid"
     assert is_fresh(home)
 
 
@@ -64,13 +64,11 @@ def test_a_folder_is_scored_inside_and_in_the_whole_vault_and_then_left_alone(wo
     assert folders_to_score(words) == [HARBOUR, TOWN]
     done = score_folder(words, HARBOUR)
 
-    assert (done.variant, done.figures["questions"]) == ("keyword+linked", 6)
+    assert (done.variant, done.figures["questions"]) == ("keyword", 6)
     assert {"mrr_inside", "mrr_whole"} <= set(done.figures)
     assert score_folder(words, HARBOUR).is_cached
     assert folders_to_score(words) == [TOWN]
-    assert [(row["folder"], row["variant"]) for row in history(words)] == [
-        (HARBOUR, "keyword+linked")
-    ]
+    assert [(row["folder"], row["variant"]) for row in history(words)] == [(HARBOUR, "keyword")]
 
 
 def test_other_folders_stand_in_the_way_of_the_whole_vault_alone(words, tmp_path):

@@ -100,7 +100,7 @@ def test_vectors_are_made_once_and_a_second_build_does_nothing(home, ollama):
     assert first["texts_without_vectors"] == 0
     assert (second["embedded"], second["changed"], second["build"]) == (0, False, first["build"])
     found = kb_json("search", "budget of the pier", "--home", str(home), env=env)
-    assert found["variant"] == "hybrid+linked"
+    assert found["variant"] == "hybrid"
     assert found["results"][0]["legs"]["vector"]
 
 
@@ -116,7 +116,7 @@ def test_another_embedder_is_a_migration_with_its_price(home, ollama):
     migrated = kb_json("build", "--migrate", "--home", str(home), env=other)
     assert migrated["embedded"] == first["texts"]
     found = kb_json("search", "pier", "--home", str(home), env=env)
-    assert found["variant"] == "keyword+linked"
+    assert found["variant"] == "keyword"
     assert "made with" in found["note"]
 
 
