@@ -58,11 +58,15 @@ class LinkedScope:
         """
         named, places = self._graph.named_in(question)
         starts = {note: self._weight(note) for note in named}
-        scores = self._scores(question_terms(question))
-        best = {note: starts[note] * (_UNASKED + scores.of(self._number(note))) for note in starts}
+        book = _Book(self._view)
+        scores = book.scores(question_terms(question)) if starts else None
+        best = {
+            note: weight * (_UNASKED + (scores.of(self._number(note)) if scores else 0.0))
+            for note, weight in starts.items()
+        }
         first = [Joined(self._number(note), starts[note]) for note in _ordered(best)]
-        ways = [*self._from_named(starts, _without(question, places))]
-        ways += self._from_base(question, base, set(named))
+        ways = [*self._from_named(starts, _without(question, places), book)]
+        ways += self._from_base(question, base, set(named), book)
         return [*first, *self._others(ways, set(named))]
 
     def _others(self, ways: Sequence["_Way"], named: set[int]) -> Iterator[Joined]:
@@ -75,8 +79,8 @@ class LinkedScope:
         for note in order[:_MOST_JOINING]:
             yield Joined(self._number(note), best[note].weight)
 
-    def _from_named(self, starts: dict[int, float], rest: str) -> Iterator["_Way"]:
-        asked = self._scores(question_terms(rest) if rest.strip() else [])
+    def _from_named(self, starts: dict[int, float], rest: str, book: "_Book") -> Iterator["_Way"]:
+        asked = book.scores(question_terms(rest) if starts and rest.strip() else [])
         for start, sure in starts.items():
             forwards = self._graph.targets(start)
             weight = sure * self._said(start, len(forwards))
@@ -95,24 +99,23 @@ class LinkedScope:
     def _worth(self, asked: "_Scores", note: int) -> float:
         return (_UNASKED + asked.of(self._number(note))) / (1 + _UNASKED)
 
-    def _from_base(self, question: str, base: Sequence[int], named: set[int]) -> Iterator["_Way"]:
+    def _from_base(
+        self, question: str, base: Sequence[int], named: set[int], book: "_Book"
+    ) -> Iterator["_Way"]:
         terms = question_terms(question)
         for place, number in enumerate(base[:_BASE_STARTS], start=1):
             start = self._by_number.get(number)
-            lacking = self._lacking(terms, number)
+            # The question's terms that the note does not hold.
+            lacking = [term for term in terms if not book.scores([term]).of(number)]
             if start is None or start in named or not lacking:
                 continue
-            brought = self._scores(lacking)
+            brought = book.scores(lacking)
             targets = self._graph.targets(start)
             weight = self._weight(start) * self._said(start, len(targets)) * _BASE_SURE / place
             for note in targets.tolist():
                 value = weight * brought.of(self._number(note))
                 if value > 0:
                     yield _Way(note, min(1.0, value), value)
-
-    def _lacking(self, terms: Sequence[str], number: int) -> list[str]:
-        """Return the question's terms that a note does not hold."""
-        return [term for term in terms if not self._scores([term]).of(number)]
 
     def _weight(self, note: int) -> float:
         """Return how much naming a note says: log(N / (n + 1)) / log(N), n notes link to it."""
@@ -124,9 +127,6 @@ class LinkedScope:
     @property
     def _hub(self) -> int:
         return min(_MOST_HUB, max(_FEWEST_HUB, int(self._graph.size * _HUB_SHARE)))
-
-    def _scores(self, terms: Sequence[str]) -> "_Scores":
-        return _Scores(self._view, tuple(terms))
 
     def _number(self, note: int) -> int:
         return self._numbers[self._graph.id_of(note)]
@@ -143,6 +143,21 @@ class _Way:
     note: int
     weight: float
     value: float
+
+
+class _Book:
+    """The scores one question asks for, each made once."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._made: dict[tuple[str, ...], _Scores] = {}
+
+    def scores(self, terms: Sequence[str]) -> "_Scores":
+        """Return how well notes fit these terms."""
+        key = tuple(terms)
+        if key not in self._made:
+            self._made[key] = _Scores(self._view, key)
+        return self._made[key]
 
 
 class _Scores:
