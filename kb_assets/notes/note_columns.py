@@ -12,7 +12,8 @@ import pyarrow as pa
 from kb_assets.notes.decoding import Decoded
 from kb_assets.notes.findings import Finding
 from kb_assets.notes.note import Parsed, Version
-from kb_core.contracts import FINDINGS, NOTE_LINKS_RAW, NOTE_TAGS, NOTES, PROPERTIES
+from kb_core.contract import PROPERTIES
+from kb_core.contracts import FINDINGS, NOTE_LINKS_RAW, NOTE_TAGS, NOTES
 
 
 class Columns:
