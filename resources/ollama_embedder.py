@@ -153,7 +153,7 @@ def open_ollama(settings: EmbedderSettings, patience: Patience = PATIENT) -> Oll
         timeout=settings.timeout_seconds,
         trust_env=False,
         follow_redirects=False,
-        # Plain http has no certificate to hold against the system's, which take 20 to 60 ms to load.
+        # Plain http has no certificate to check; loading the system's takes 20 to 60 ms.
         verify=not settings.url.lower().startswith("http://"),
     )
     return OllamaEmbedder(client, _profile(client, settings), settings, patience)
