@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 
 from benchmarks.structure_words import SECTIONS, Words
-from kb_assets.note_links.lookup import fold
+from kb_core.link_targets import fold
 
 NOTES, WORDS, FOLDERS = 13_284, 14_000_000, 13
 LINKS_PER_NOTE = 45_000 / NOTES

@@ -8,6 +8,7 @@ precision. Byte ranges count bytes of a note's decoded text in UTF-8, start incl
 import pyarrow as pa
 
 from kb_core.contract import INSTANT, OFFSETS, PROPERTIES, TEXTS, Contract, required
+from kb_core.knowledge_contracts import KNOWLEDGE_CONTRACTS
 
 # What may be read, by whom, and where it may be sent. Every chunk repeats it, so that a
 # question is answered from the chunks' table alone.
@@ -258,5 +259,6 @@ CONTRACTS = {
         FOLDERS,
         CHUNKS,
         PASSAGES,
+        *KNOWLEDGE_CONTRACTS,
     )
 }

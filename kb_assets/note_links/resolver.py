@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links.lookup import Paths, fold, note_paths
 from kb_core.contracts import NOTE_LINKS
+from kb_core.link_targets import Paths, fold, note_paths
 
 VERSION = "3"  # raise it when equal links would resolve differently
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from kb_assets.note_links.lookup import fold
+from kb_core.link_targets import fold
 from kb_serve.reports.grouping import Row, grouped, most_first, most_frequent, where_from
 from kb_serve.reports.link_names import LinkNames, bare
 

@@ -5,8 +5,8 @@ import posixpath
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links.lookup import fold
 from kb_assets.note_links.resolver import DANGLING
+from kb_core.link_targets import fold
 from kb_serve.reports.grouping import Row, grouped, most_first, most_frequent, where_from
 from kb_serve.reports.link_names import LinkNames, bare
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from kb_assets.note_links.lookup import fold
+from kb_core.link_targets import fold
 
 _ENDING = ".md"
 

@@ -1,0 +1,1 @@
+"""Stage entities: who and what the vault speaks of."""

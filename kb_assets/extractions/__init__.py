@@ -1,0 +1,1 @@
+"""Stage extractions: what each chunk says in structured form."""

@@ -1,0 +1,1 @@
+"""Stage knowledge: links and claims, put together over the vault."""

@@ -1,0 +1,1 @@
+"""Stage line_vectors: the vectors of links and claims."""

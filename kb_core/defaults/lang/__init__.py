@@ -1,0 +1,1 @@
+"""Words by language: what questions and notes say in their own tongue."""
