@@ -1,1 +1,1 @@
-"""What a set of chunks says, as pure functions: entities, links and claims. No store, no network."""
+"""What a set of chunks says, as pure functions: entities, links, claims. No store, no network."""
