@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyromark
 
 from kb_assets.note_links import resolver
-from kb_assets.note_links.mentions import Names, find_mentions
-from kb_assets.note_links.names import find_names
 from kb_assets.notes.parser import NoteRules, NoteTables, parse_notes
 from kb_core.contracts import NOTE_LINKS, NOTES, VERSIONS
 from kb_core.ids import bytes_hash
 from kb_core.settings import VaultSettings
+from kb_knowledge.note_mentions import Names, find_mentions
+from kb_knowledge.note_names import find_names
 from resources.vault import Entry, LocalVault
 
 _OBSERVED = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_assets.note_links.mentions import Names
-from kb_assets.note_links.names import find_names
+from kb_knowledge.note_mentions import Names
+from kb_knowledge.note_names import find_names
 from kb_search.note_graph import NoteGraph, graph_arrays
 
 PATHS = ["A.md", "B.md", "x/A.md", "x/Long name.md", "y/C.md", "y/Kiln.md"]

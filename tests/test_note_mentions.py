@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_assets.note_links.mentions import Names, find_mentions
-from kb_assets.note_links.name_finder import NameFinder
-from kb_assets.note_links.names import find_names
 from kb_core.contracts import NOTE_LINKS_RAW
 from kb_core.names import is_nameable, is_one_word, name_key
+from kb_knowledge.name_finder import NameFinder
+from kb_knowledge.note_mentions import Names, find_mentions
+from kb_knowledge.note_names import find_names
 
 
 def notes_table(*notes):

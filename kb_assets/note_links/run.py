@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links import figures, mentions, resolver
-from kb_assets.note_links.names import find_names
+from kb_assets.note_links import figures, resolver
 from kb_assets.outcome import Outcome, are_held, outcome
 from kb_core import names as name_rules
 from kb_core.contracts import FOLDERS, NOTE_LINKS
 from kb_core.errors import StoreError
 from kb_core.ids import combined, fingerprint
+from kb_knowledge import note_mentions as mentions
+from kb_knowledge.note_names import find_names
 from kb_search import note_graph
 from kb_search.note_graph import GRAPH
 from resources.home import Home

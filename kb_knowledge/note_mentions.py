@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.note_links.name_finder import NameFinder
 from kb_core.contracts import NOTE_MENTIONS
 from kb_core.name_places import Found
+from kb_knowledge.name_finder import NameFinder
 
 VERSION = "2"  # raise it when equal text would mention something else
 
