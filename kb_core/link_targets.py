@@ -5,6 +5,7 @@ which ten thousand notes are called `index` costs no more than any other.
 """
 
 import posixpath
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 _DEEPEST = 16  # folders of a shortened path; a whole path is found at any depth
 _MOST_CANDIDATES = 100  # nobody reads more, and their number is what makes `index` slow
 _NOTE_ENDING = ".md"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 
 
 def fold(text: str) -> str:
@@ -22,6 +24,11 @@ def fold(text: str) -> str:
     """
     folded = unicodedata.normalize("NFC", text).replace("\xa0", " ").strip().lower()
     return folded.replace("\u03c2", "\u03c3")
+
+
+def is_address(target: str, syntax: str) -> bool:
+    """Tell whether a target is an address outside; in a wikilink it is a note's name."""
+    return syntax in ("markdown", "image") and bool(_SCHEME.match(target))
 
 
 class Paths:

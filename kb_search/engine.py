@@ -15,6 +15,7 @@ from kb_core.errors import EmbedderError
 from kb_search.build import PublishedBuild
 from kb_search.hybrid import DEFAULT_TUNING, LINKED, QueryVector, Tuning, check_variant, rank
 from kb_search.linked import LinkedScope
+from kb_search.note_graph_view import note_graph_of
 from kb_search.policy import Policy
 from kb_search.question import question_terms
 from kb_search.results import Pending, SearchResult, found_note
@@ -114,10 +115,14 @@ class Engine:
 
     def _linked(self, view: View, variant: str) -> LinkedScope | None:
         """Return the links between a view's notes; None if not asked for, or not built yet."""
-        graph = self.build.note_graph if variant.endswith(LINKED) else None
-        if graph is None:
+        if not variant.endswith(LINKED):
             return None
-        return self._links.setdefault(view, LinkedScope(graph, view))
+        if view not in self._links:
+            graph = note_graph_of(self.build, view)
+            if graph is None:
+                return None
+            self._links[view] = LinkedScope(graph, view)
+        return self._links[view]
 
     def _view(self, folders: Sequence[str] | None, policy: Policy = EVERYTHING) -> View:
         key = (None if folders is None else tuple(folders), policy)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
-from kb_search.build import Folder
+from kb_search.folder import Folder
 from kb_search.fusion import K, reciprocal_rank_fusion
 from kb_search.linked import BASE_NOTES, Joined, fused_with
 from kb_search.vectors import largest

@@ -8,7 +8,7 @@ import datetime as dt
 import numpy as np
 from numpy.typing import NDArray
 
-from kb_search.build import Folder
+from kb_search.folder import Folder
 from kb_search.policy import Policy
 from kb_search.versions import versions_at
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from kb_core.errors import SettingsError
 from kb_core.folder_names import folder_path, shown_path
-from kb_search.build import Folder, PublishedBuild, numbers
+from kb_search.build import PublishedBuild
+from kb_search.folder import Folder, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.policy import Policy
 from kb_search.readable import readable
@@ -65,6 +66,16 @@ class View:
     def is_over(self, now: int) -> bool:
         """Tell whether time alone has changed what belongs to it (microseconds since 1970)."""
         return self.valid_until is not None and now >= self.valid_until
+
+    def is_whole_present(self, build: PublishedBuild) -> bool:
+        """Tell whether it holds every present chunk of a build and nothing else."""
+        seen = dict(zip((folder.partition for folder in self.folders), self.masks, strict=True))
+        return all(
+            np.array_equal(seen[folder.partition], folder.rows.is_current)
+            if folder.partition in seen
+            else not folder.rows.is_current.any()
+            for folder in build.folders
+        )
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.int64], ...]:

@@ -11,7 +11,6 @@ notes, for links of every version. A note that is listed and could not be read (
 online, it is too large) takes part by its path: a link to it leads somewhere.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_core.contracts import NOTE_LINKS
-from kb_core.link_targets import Paths, fold, note_paths
+from kb_core.link_targets import Paths, fold, is_address, note_paths
 
 VERSION = "3"  # raise it when equal links would resolve differently
 
@@ -33,7 +32,6 @@ ATTACHMENT = "attachment"  # a file that is no note; it has no note id
 EXTERNAL = "external"  # an address with a scheme
 DANGLING = "dangling"
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _ORDER = ("note_id", "version_id", "ordinal")
 
 
@@ -106,7 +104,7 @@ def resolve(source: str, target: str, syntax: str, vault: Vault) -> Resolution:
     """
     if not target:
         return Resolution(SELF, (source,))
-    if syntax in ("markdown", "image") and _SCHEME.match(target):
+    if is_address(target, syntax):
         return Resolution(EXTERNAL)
     notes = vault.notes.find(source, target)
     if notes:
