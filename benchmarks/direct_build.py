@@ -13,11 +13,17 @@ from eval_assets.folder_scores import folders_to_score, score_folder
 from kb_assets.build.publish import run_published
 from kb_assets.build.run import run_build, was_refused
 from kb_assets.chunks.run import run as cut
+from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
-from kb_assets.embeddings.run import is_lagging, open_for
+from kb_assets.embeddings.run import is_lagging
 from kb_assets.embeddings.run import run as embed
+from kb_assets.entities.run import run as name_entities
+from kb_assets.extractions.run import run as extract
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.keyword_index.run import run as index
+from kb_assets.knowledge.run import run as know
+from kb_assets.lines.run import is_fresh as lines_are_fresh
+from kb_assets.lines.run import run as embed_lines
 from kb_assets.note_links.run import run as link
 from kb_assets.notes.run import run as read
 from kb_assets.outcome import Outcome
@@ -41,12 +47,14 @@ def _work(home: Home, now: dt.datetime) -> Iterator[Work]:
     for partition in partitions:
         yield from _words(home, partition, now)
     if not _is_published(home):
-        yield from _of([link(home)])
+        yield from _of([stage(home) for stage in (link, name_entities, know)])
         yield from _judged(home)
     embedder, _ = open_for(home)
     for partition in partitions:
         if not vectors_are_fresh(home, partition, embedder):
             yield from _of([embed(Workbench(home, started=now), partition)[0]])
+    if not lines_are_fresh(home, embedder):
+        yield from _of([embed_lines(Workbench(home, started=now))[0]])
     if not _is_published(home) and not was_refused(home):
         yield from _judged(home)
     for partition in folders_to_score(home):
@@ -57,7 +65,7 @@ def _work(home: Home, now: dt.datetime) -> Iterator[Work]:
 def _words(home: Home, partition: str, now: dt.datetime) -> Iterator[Work]:
     if not words_are_fresh(home, partition, now):
         done = [look(home, partition, now)]
-        done += [stage(home, partition) for stage in (read, cut, index)]
+        done += [stage(home, partition) for stage in (read, cut, index, extract)]
         yield from _of(done)
     if is_lagging(home, partition):
         yield from _of([embed(Workbench(home, started=now), partition)[0]])

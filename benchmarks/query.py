@@ -1,6 +1,8 @@
 """CPU time of a question, over all folders and within one, beside what others take.
 
     python -m benchmarks.query --chunks 31047 --dims 1024
+    python -m benchmarks.query --chunks 1000000 --words 60
+    python -m benchmarks.query --graph --folders 13
 
 The build is synthetic and real: a Zipf vocabulary with a window of its own words per folder,
 written to a scratch home by the same writers and read by the same readers as any other. The floor
@@ -24,8 +26,16 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
+from benchmarks.query_large import measure_large
 from benchmarks.report import cpu_ms, progress, report
-from benchmarks.synthetic_build import FIRST_SHARE, Corpus, make_corpus, write_build
+from benchmarks.synthetic_build import (
+    FIRST_SHARE,
+    FOLDERS,
+    Corpus,
+    make_corpus,
+    questions_of,
+    write_build,
+)
 from kb_search.build import PublishedBuild
 from kb_search.hybrid import QueryVector, rank
 from kb_search.question import question_terms
@@ -35,6 +45,7 @@ AIMS = {"hybrid_all_over_floor": "<= 1.5", "one_folder_share": "<= 2"}
 _DEPTH = 200
 _THREADS = "OPENBLAS_NUM_THREADS"
 _WARM_UP = 3
+_MOST_IN_MEMORY = 200_000  # chunks; the peers need all texts and vectors at once
 
 Asker = Callable[[str, NDArray[np.float32]], object]
 
@@ -50,12 +61,22 @@ class Questions:
 def main() -> None:
     """Measure and print one JSON line."""
     options = _options()
-    corpus = make_corpus(options.chunks, options.dims, options.words)
-    questions = Questions(*corpus.questions(options.questions))
+    if options.chunks > _MOST_IN_MEMORY:
+        measure_large(options.chunks, options.dims, options.words, options.questions)
+        return
+    if options.graph:
+        from benchmarks.query_graph import measure_graph  # the peers need none of it
+
+        measure_graph(
+            options.chunks, options.dims, options.words, options.folders, options.questions
+        )
+        return
+    corpus = make_corpus(options.chunks, options.dims, options.words, options.folders)
+    questions = Questions(*questions_of(corpus.folders, options.questions))
     progress(f"{options.chunks} chunks of about {options.words} words, {options.dims} dims")
     with tempfile.TemporaryDirectory() as scratch:
         start = time.process_time()
-        write_build(Path(scratch), corpus)
+        write_build(Path(scratch), corpus.folders)
         built = time.process_time() - start
         progress(f"built in {built:.1f} CPU s")
         askers = _ours(Path(scratch)) | _others(corpus)
@@ -74,6 +95,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--dims", type=int, default=1_024)
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--words", type=int, default=500)
+    parser.add_argument("--folders", type=int, default=FOLDERS)
+    parser.add_argument("--graph", action="store_true", help="the graph layer beside hybrid")
     return parser.parse_args()
 
 

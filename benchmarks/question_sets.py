@@ -23,6 +23,7 @@ _VAULTS = {"pep-questions": "peps", "lihua-world": "lihua-world"}
 _DISTRACTORS = ("outdated", "other_time", "state_today", "namesake")
 _ESSENTIAL = 2
 _OWNER = "owner"
+_UNANSWERABLE = ("unanswerable", "Null")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,14 @@ def read_all_questions(folder: Path, file: Path | None) -> tuple[list[Question],
         files = question_files(folder.parent)
     found = [question for each in files for question in load_questions(folder, each)]
     return found, sum(_count_rows(each) for each in files) - len(found)
+
+
+def read_unanswerable(folder: Path, file: Path | None) -> list[str]:
+    """Return a set's questions that its vault does not answer, by their text."""
+    files = [file] if file else [questions_file(folder)]
+    if not file and is_home_set(folder):
+        files = question_files(folder.parent)
+    return [text for each in files for text in _unanswerable(each)]
 
 
 def questions_file(folder: Path) -> Path:
@@ -114,6 +123,15 @@ def load_questions(folder: Path, file: Path) -> list[Question]:
             category = row.get("category") or row.get("type") or _hops(row)
             found.append(Question(str(row["id"]), row["question"], category, judged))
     return found
+
+
+def _unanswerable(file: Path) -> list[str]:
+    if _is_home_file(file):
+        rows = [row for row in read_questions(file) if row.expected == "refuse"]
+        return [row.question for row in rows if row.as_of is None and row.principal == _OWNER]
+    found = map(json.loads, file.read_text("utf-8").splitlines())
+    kinds = ((row, row.get("category") or row.get("type")) for row in found)
+    return [row["question"] for row, kind in kinds if kind in _UNANSWERABLE]
 
 
 def _count_rows(file: Path) -> int:

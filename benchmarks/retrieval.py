@@ -23,11 +23,19 @@ from benchmarks.question_sets import (
     default_vault,
     is_home_set,
     read_all_questions,
+    read_unanswerable,
     write_vault,
 )
 from benchmarks.report import progress, report
-from benchmarks.retrieval_figures import BASELINE, Rows, figures_and_aims
-from eval_assets.metrics import CURRENT_FIRST_CATEGORIES, current_first, measures
+from benchmarks.retrieval_figures import BASELINE, Figures, Rows, figures_and_aims
+from eval_assets.metrics import (
+    CURRENT_FIRST_CATEGORIES,
+    Behaviour,
+    current_first,
+    decision_measures,
+    measures,
+)
+from eval_assets.variants import parse
 from kb_core.errors import EmbedderMissingError, SettingsError
 from kb_core.ids import bytes_hash
 from kb_core.settings import FILE_NAME, read_settings
@@ -55,11 +63,12 @@ def main() -> int:
     vault, home = _home(folder, arguments.vault)
     built = _build(home, with_vectors=any(variant != "keyword" for variant in variants))
     questions, left_out = read_all_questions(folder, arguments.questions)
-    rows = _rank_all(questions, home, vault, variants)
+    unanswerable = read_unanswerable(folder, arguments.questions)
+    rows, refused = _rank_all(questions, unanswerable, home, vault, variants)
     if arguments.out:
         _write(arguments.out, rows)
     figures, aims = figures_and_aims(rows, left_out)
-    is_met = report("retrieval", figures, aims, set=folder.name, built=built)
+    is_met = report("retrieval", figures | refused, aims, set=folder.name, built=built)
     return 0 if is_met else 1
 
 
@@ -123,22 +132,40 @@ def _build(home: Path, *, with_vectors: bool) -> dict[str, Any]:
 
 
 def _rank_all(
-    questions: Sequence[Question], home: Path, vault: Path, variants: Sequence[str]
-) -> Rows:
+    questions: Sequence[Question],
+    unanswerable: Sequence[str],
+    home: Path,
+    vault: Path,
+    variants: Sequence[str],
+) -> tuple[Rows, Figures]:
     engine = Engine.open(home, read_settings(home))
     rankers: dict[str, Ranker] = {BASELINE: bm25s_ranker(vault)}
-    rankers |= {variant: engine_ranker(engine, variant) for variant in variants}
+    rankers |= {variant: EngineRanker(engine, variant) for variant in variants}
     rows: Rows = {}
+    refused: Figures = {}
     for name, ranker in rankers.items():
         progress(f"{name}: {len(questions)} questions")
         rows[name] = [_row(question, ranker) for question in questions]
-    return rows
+        if isinstance(ranker, EngineRanker):
+            refused |= _refused(name, ranker, unanswerable)
+    return rows, refused
+
+
+def _refused(name: str, ranker: "EngineRanker", unanswerable: Sequence[str]) -> Figures:
+    """Ask what the vault does not answer; nothing of a variant that gives no such signal."""
+    for question in unanswerable:
+        ranker(question)
+    did = [ranker.decisions[question] for question in unanswerable]
+    if not did or None in did:
+        return {}
+    return {f"{name}.refused": round(sum(each == "refuse" for each in did) / len(did), 4)}
 
 
 def _row(question: Question, ranker: Ranker) -> dict[str, Any]:
     start = time.process_time()
     ranking = ranker(question.text)
     cpu_ms = 1000 * (time.process_time() - start)
+    decision = ranker.decisions[question.text] if isinstance(ranker, EngineRanker) else None
     known = {note: note for group in question.judged.essential for note in group}
     if known and not any("/" in note or "." in note for note in known):
         ranking = [Path(note).stem for note in ranking]  # a set that knows notes by their stems
@@ -148,7 +175,7 @@ def _row(question: Question, ranker: Ranker) -> dict[str, Any]:
         "language": question.language,
         "ranking": ranking,
         "cpu_ms": round(cpu_ms, 3),
-        "measures": _measures(ranking, question),
+        "measures": _measures(ranking, question) | decision_measures("answer", decision),
     }
 
 
@@ -164,20 +191,26 @@ def _measures(ranking: list[str], question: Question) -> dict[str, float]:
     return values
 
 
-def engine_ranker(engine: Engine, variant: str) -> Ranker:
-    """Rank by the search itself.
+class EngineRanker:
+    """Rank by the search itself, and keep what it decided of each question.
 
     Asking raises EmbedderMissingError where it would answer by words instead of what was named:
     the words' figures must not stand under another name.
     """
 
-    def rank(question: str) -> list[str]:
-        found = engine.search(question, variant=variant, notes=_DEPTH)
-        if found.variant != variant:
-            raise EmbedderMissingError(f"{variant} was not asked. {found.note}")
-        return [row["note"] for row in found.to_json()["results"]]
+    def __init__(self, engine: Engine, variant: str) -> None:
+        self.decisions: dict[str, Behaviour | None] = {}
+        self._engine = engine
+        self._variant = variant
+        self._by, self._tuning = parse(variant)
 
-    return rank
+    def __call__(self, question: str) -> list[str]:
+        """Return the notes found, best first."""
+        found = self._engine.search(question, variant=self._by, notes=_DEPTH, tuning=self._tuning)
+        if found.variant != self._by:
+            raise EmbedderMissingError(f"{self._variant} was not asked. {found.note}")
+        self.decisions[question] = found.decision.behaviour if found.decision else None
+        return [row["note"] for row in found.to_json()["results"]]
 
 
 def bm25s_ranker(vault: Path) -> Ranker:

@@ -21,11 +21,16 @@ Figures = dict[str, float]
 
 # What two variants are compared by, question by question: it sees every change of rank.
 _COMPARED = "ndcg@10"
-_GROUP_MEASURES = ("recall@5", "recall@10", "all_gold@8", "mrr", "current_first")
+_GROUP_MEASURES = ("recall@5", "recall@10", "all_gold@8", "mrr", "current_first", "false_refusals")
 _DIFFERENCE = "recall@10"
 _SAME_LANGUAGE = "same_language"
 # A pair is named by its later variant first; those not listed are later, in the order given.
-_ORDER = (BASELINE, "keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked")
+_ORDER = (
+    *(BASELINE, "keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"),
+    *("keyword+graph", "hybrid+graph-untrimmed", "hybrid+graph", "routed", "graph"),
+)
+# What the graph layer stands before: its losses are looked for in every category.
+_BASES = {"keyword+graph": "keyword", "hybrid+graph": "hybrid", "routed": "hybrid"}
 
 
 def figures_and_aims(rows: Rows, left_out: int) -> tuple[Figures, dict[str, str]]:
@@ -45,6 +50,8 @@ def figures_and_aims(rows: Rows, left_out: int) -> tuple[Figures, dict[str, str]
     figures |= _current_first_size(asked)
     for first, second in _pairs(list(rows)):
         figures |= _compared(rows, first, second)
+        if _BASES.get(first) == second:
+            figures |= _compared_by_category(rows, first, second)
     differences, aims = _differences(figures, rows)
     if "hybrid_vs_keyword.is_worse" in figures:
         aims["hybrid_vs_keyword.is_worse"] = "<= 0"
@@ -98,6 +105,20 @@ def _compared(rows: Rows, first: str, second: str) -> Figures:
         f"{name}.p": float(f"{test.p:.4g}"),  # rounded to places, a small one would be 0
         f"{name}.is_worse": int(test.is_worse),
     }
+
+
+def _compared_by_category(rows: Rows, first: str, second: str) -> Figures:
+    found: Figures = {}
+    mine, theirs = (_groups(rows[name], "category") for name in (first, second))
+    for category, members in mine.items():
+        pairs = [
+            (one["measures"][_COMPARED], other["measures"][_COMPARED])
+            for one, other in zip(members, theirs[category], strict=True)
+        ]
+        name = f"{first}_vs_{second}.{category}"
+        found[f"{name}.wins"] = sum(one > other for one, other in pairs)
+        found[f"{name}.losses"] = sum(one < other for one, other in pairs)
+    return found
 
 
 def _differences(figures: Figures, rows: Rows) -> tuple[Figures, dict[str, str]]:

@@ -155,7 +155,7 @@ def _mentioned(clock: Clock, tables: list[NoteTables]) -> tuple[int, int]:
     notes = pa.concat_tables([NOTES.empty(), *(each.notes for each in tables)])
     with clock.step("names"):
         found = find_names(notes.select(_PRESENT))
-        names = Names(found)
+        names = Names.of_table(found)
     with clock.step("mentions"):
         mentions = [find_mentions(each.notes, each.note_links_raw, names) for each in tables]
     return found.num_rows, sum(table.num_rows for table in mentions)

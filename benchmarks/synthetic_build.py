@@ -4,7 +4,9 @@ Words follow Zipf's law over 200,000; each folder draws a third of them from a w
 Vectors lie around topics. The first folder holds 15.4% of the chunks, the rest share the others.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,8 @@ from resources.tables import TableStore
 
 FOLDERS = 13
 FIRST_SHARE = 0.154
+TENANT = "main"
+PROFILE = "synthetic"
 _VOCABULARY = 200_000
 _WINDOW = 4_000
 _TOPICS = 40
@@ -38,58 +42,87 @@ class SyntheticFolder:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The folders, and the words they are made of."""
+    """The folders, each made when it is asked for, and the words they are made of."""
 
-    folders: list[SyntheticFolder]
     words: list[str]
+    sizes: list[int]  # chunks in each folder
+    dims: int
+    length: int  # mean number of words in a chunk
 
-    def questions(self, number: int) -> tuple[list[str], NDArray[np.float32]]:
-        """Return questions of words of one chunk each, and vectors near that chunk's."""
-        chance = np.random.default_rng(7)
-        texts, vectors = [], []
-        for at in range(number):
-            folder = self.folders[at % len(self.folders)]
-            chunk = int(chance.integers(len(folder.texts)))
-            texts.append(" ".join(chance.choice(folder.texts[chunk].split(), _QUESTION_WORDS)))
-            vectors.append(
-                folder.vectors[chunk] + 0.02 * chance.normal(size=len(folder.vectors[0]))
-            )
-        return texts, _unit(np.array(vectors))
+    @cached_property
+    def folders(self) -> list[SyntheticFolder]:
+        """All folders, kept: for corpora that fit into memory."""
+        return list(self.each())
+
+    def each(self) -> Iterator[SyntheticFolder]:
+        """Make one folder after the other."""
+        for at in range(len(self.sizes)):
+            yield self.folder(at)
+
+    def folder(self, at: int) -> SyntheticFolder:
+        """Make one folder; always the same."""
+        chance = np.random.default_rng((1, at))
+        texts = _texts(chance, self.words, at, self.sizes[at], self.length)
+        vectors = _vectors(chance, self.sizes[at], self.dims)
+        return SyntheticFolder(folder_name(at), texts, vectors)
 
 
-def make_corpus(chunks: int, dims: int, words: int) -> Corpus:
-    """Make the folders. `words` is the mean number of words in a chunk."""
-    chance = np.random.default_rng(1)
-    vocabulary = _vocabulary(chance)
-    ranks = np.arange(1, _VOCABULARY + 1)
-    chances = np.cumsum(1 / ranks)
-    chances /= chances[-1]
+def questions_of(
+    folders: Sequence[SyntheticFolder], number: int
+) -> tuple[list[str], NDArray[np.float32]]:
+    """Return questions of words of one chunk each, and vectors near that chunk's."""
+    chance = np.random.default_rng(7)
+    texts, vectors = [], []
+    for at in range(number):
+        folder = folders[at % len(folders)]
+        chunk = int(chance.integers(len(folder.texts)))
+        texts.append(" ".join(chance.choice(folder.texts[chunk].split(), _QUESTION_WORDS)))
+        vectors.append(folder.vectors[chunk] + 0.02 * chance.normal(size=len(folder.vectors[0])))
+    return texts, _unit(np.array(vectors))
+
+
+def make_corpus(chunks: int, dims: int, words: int, folders: int = FOLDERS) -> Corpus:
+    """Decide what the folders hold. `words` is the mean number of words in a chunk."""
     first = round(chunks * FIRST_SHARE)
-    sizes = [first, *(len(part) for part in np.array_split(range(chunks - first), FOLDERS - 1))]
-    folders = [
-        SyntheticFolder(
-            path=f"folder {at:02d}",
-            texts=_texts(chance, vocabulary, chances, at, size, words),
-            vectors=_vectors(chance, size, dims),
-        )
-        for at, size in enumerate(sizes)
-    ]
-    return Corpus(folders, vocabulary)
+    rest = [len(part) for part in np.array_split(np.arange(chunks - first), folders - 1)]
+    return Corpus(_vocabulary(np.random.default_rng(1)), [first, *rest], dims, words)
 
 
-def write_build(home: Path, corpus: Corpus) -> str:
-    """Write and publish a build of the corpus in a scratch home; return its name."""
+def folder_name(at: int) -> str:
+    """Return the path of a folder by its number."""
+    return f"folder {at:02d}"
+
+
+def write_build(
+    home: Path,
+    folders: Iterable[SyntheticFolder],
+    artifacts: Mapping[str, Mapping[str, object]] | None = None,
+) -> str:
+    """Write and publish a build of folders in a scratch home; return its name.
+
+    `artifacts` are those of the whole vault, already written there.
+    """
     store = TableStore(home / "data" / "store")
     manifest = {
         "format": FORMAT,
         "settings": {"embedder": None},
-        "folders": {partition_key(each.path): _entry(store, each) for each in corpus.folders},
-        "vault": {"artifacts": {}},
+        "folders": {partition_key(each.path): _entry(store, each) for each in folders},
+        "vault": {"artifacts": dict(artifacts or {})},
     }
     builds = Builds(home / "data")
     name = builds.write(manifest)
     builds.publish(name)
     return name
+
+
+def note_id(folder: str, chunk: int) -> str:
+    """Return the note that a folder's chunk is of, by its number."""
+    return f"{folder}/note {chunk // _CHUNKS_A_NOTE:05d}.md"
+
+
+def chunk_id(folder: str, chunk: int) -> str:
+    """Return the id of a folder's chunk, by its number."""
+    return content_id(folder, str(chunk))
 
 
 def _entry(store: TableStore, folder: SyntheticFolder) -> dict[str, object]:
@@ -110,7 +143,7 @@ def _entry(store: TableStore, folder: SyntheticFolder) -> dict[str, object]:
             rows=len(searched),
             inputs={},
             code_version=VERSION,
-            meta={"profile": "synthetic"},
+            meta={"profile": PROFILE},
         )
     artifacts = {name: pointer.as_artifact() for name, pointer in pointers.items()}
     return {"path": folder.path, "fingerprint": "", "artifacts": artifacts}
@@ -118,17 +151,19 @@ def _entry(store: TableStore, folder: SyntheticFolder) -> dict[str, object]:
 
 def _chunks(folder: SyntheticFolder, searched: list[str]) -> pa.Table:
     size = len(searched)
-    notes = [f"{folder.path}/note {at // _CHUNKS_A_NOTE:05d}.md" for at in range(size)]
+    notes = [note_id(folder.path, at) for at in range(size)]
     made = {
         "version_id": notes,
-        "chunk_id": [content_id(folder.path, str(at)) for at in range(size)],
+        "chunk_id": [chunk_id(folder.path, at) for at in range(size)],
         "text_id": [content_id(text) for text in searched],
         "note_id": notes,
         "is_current": [True] * size,
+        "tenant": [TENANT] * size,
         "title": notes,
         "breadcrumb": notes,
         "text": folder.texts,
         "search_text": searched,
+        "tokens": [text.count(" ") + 1 for text in folder.texts],
     }
     columns = [
         pa.array(made.get(field.name) or _blank(field, size), field.type) for field in CHUNKS.schema
@@ -137,6 +172,8 @@ def _chunks(folder: SyntheticFolder, searched: list[str]) -> pa.Table:
 
 
 def _blank(field: pa.Field, size: int) -> list[object]:
+    if field.nullable:
+        return [None] * size
     if pa.types.is_list(field.type):
         return [[]] * size
     if pa.types.is_string(field.type):
@@ -156,13 +193,10 @@ def _vocabulary(chance: np.random.Generator) -> list[str]:
 
 
 def _texts(
-    chance: np.random.Generator,
-    vocabulary: list[str],
-    chances: NDArray[np.float64],
-    folder: int,
-    size: int,
-    words: int,
+    chance: np.random.Generator, vocabulary: list[str], folder: int, size: int, words: int
 ) -> list[str]:
+    chances = np.cumsum(1 / np.arange(1, _VOCABULARY + 1))
+    chances /= chances[-1]
     lengths = chance.integers(words // 2, words + words // 2, size)
     drawn = np.searchsorted(chances, chance.random(int(lengths.sum())))
     is_topical = chance.random(len(drawn)) < 1 / 3
@@ -177,9 +211,10 @@ def _texts(
 
 
 def _vectors(chance: np.random.Generator, size: int, dims: int) -> NDArray[np.float32]:
-    topics = chance.normal(size=(_TOPICS, dims))
-    noise = chance.normal(size=(size, dims))
-    return _unit(topics[chance.integers(_TOPICS, size=size)] + noise)
+    topics = chance.standard_normal((_TOPICS, dims), np.float32)
+    vectors = chance.standard_normal((size, dims), np.float32)
+    vectors += topics[chance.integers(_TOPICS, size=size)]
+    return _unit(vectors)
 
 
 def _unit(rows: np.ndarray) -> NDArray[np.float32]:

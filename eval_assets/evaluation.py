@@ -11,11 +11,12 @@ from typing import Any
 
 from eval_assets.judge import Judge
 from eval_assets.metrics import mean
+from eval_assets.policy_report import policy_report, policy_stamp
 from eval_assets.questions import Posed, question_files, read_sets
 from eval_assets.report import headline, percentile
 from eval_assets.scoring import VERSION, Row, Scores, median_ratio, needs_view
 from kb_assets.build.publish import baseline
-from kb_assets.embeddings.run import open_for
+from kb_assets.embedder_choice import open_for
 from kb_core.errors import KbError, SettingsError, StoreError
 from kb_core.ids import json_hash
 from kb_search.engine import VERSION as SEARCH_VERSION
@@ -68,13 +69,14 @@ def evaluate(home: Home) -> Evaluated:
     # The plainest first: the sign tests then say what each adds to those before it.
     scores = judge.score(posed, list(reversed(home.settings.evaluation.variants)))
     done = _evaluated(home, build, scores, stamp)
-    judged = _for_gate(home, judge, done, posed)
+    judged, policy = _for_gate(home, judge, done, posed), policy_report(home, judge)
     with home.leases.hold("build"):
         if _held(builds, build, stamp):  # another process was as quick: one row in the history
             return done
         kept = "" if may_pass(judge, scores) else stamp
         builds.write_scores(build, {"stamp": kept, "scores": scores.to_json()})
-        builds.write_report(build, {**builds.report(build), "evaluation": judged})
+        report = {**builds.report(build), "evaluation": judged, "policy": policy}
+        builds.write_report(build, report)
         if done.variant:
             Evaluations(home.data / "history").append(_history_row(done, len(posed)))
     return done
@@ -138,9 +140,8 @@ def _stamp(home: Home, posed: Sequence[Posed]) -> str:
     embedder, _ = open_for(home)
     profile = embedder.profile.key() if embedder else ""
     keys = [each.question.key() for each in posed]
-    return json_hash(
-        [VERSION, SEARCH_VERSION, list(home.settings.evaluation.variants), keys, profile]
-    )
+    variants = list(home.settings.evaluation.variants)
+    return json_hash([VERSION, SEARCH_VERSION, variants, keys, profile, policy_stamp(home)])
 
 
 def _held(builds: Builds, build: str, stamp: str) -> Scores | None:

@@ -5,8 +5,10 @@ Reads which build was published with scores last; writes nothing.
 
 from eval_assets.evaluation import Evaluated
 from eval_assets.folder_scores import FolderScored
+from eval_assets.policy_report import policy_markdown
 from eval_assets.report import headline, tables
 from kb_assets.build.publish import baseline
+from resources.builds import Builds
 from resources.home import Home
 
 _HOW_PLOTS = "The figures of every build are under *Plots* in this page's metadata."
@@ -29,7 +31,8 @@ def report_markdown(home: Home, done: Evaluated) -> str:
     if before not in ("", done.build):
         parts.append(f"- What moved: `kb eval --build {done.build[:12]} --against {before[:12]}`")
     parts += ["", _HOW_PLOTS, ""]
-    return "\n".join([*parts, *(table.markdown() for table in tables(done.scores))])
+    policy = policy_markdown(Builds(home.data).report(done.build).get("policy", {}))
+    return "\n".join([*parts, *(table.markdown() for table in tables(done.scores)), policy])
 
 
 def folder_markdown(done: FolderScored) -> str:

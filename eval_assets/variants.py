@@ -19,10 +19,11 @@ from eval_assets.metrics import Behaviour
 from eval_assets.reading import BUDGET_TOKENS, Passage
 from kb_core.contracts import NOTES
 from kb_core.errors import SettingsError
-from kb_core.tokens import TokenCounter
-from kb_search.context import context_chunks
+from kb_core.tokens import RegexTokenCounter, TokenCounter
+from kb_search.context import Item, assemble, context_chunks
 from kb_search.engine import Engine
 from kb_search.hybrid import DEFAULT_TUNING, Tuning, check_variant
+from kb_search.results import SearchResult
 from kb_search.vectors import largest
 from resources.builds import Builds
 from resources.tables import read_parquet
@@ -30,6 +31,7 @@ from resources.tables import read_parquet
 DEPTH = 20  # notes a variant may name; every measure looks at no more
 BASELINE = "bm25s"
 _TURNED = {"k": "k", "cap": "chunks_per_note"}
+_SHARES = ("margin", "split")  # in hundredths: `hybrid+graph:margin=5`
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,11 @@ class EngineVariant:
 
     is_random = False
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, name: str, counter: TokenCounter | None = None) -> None:
         self.name = name
         self._engine = engine
         self._by, self._tuning = parse(name)
+        self._counter = counter or RegexTokenCounter()
 
     def ask(self, question: str, folders: Sequence[str] | None = None) -> Asked:
         """Search; a variant that had to fall back to words says so as a problem."""
@@ -75,13 +78,26 @@ class EngineVariant:
             question, folders=folders, variant=self._by, notes=DEPTH, tuning=self._tuning
         )
         seconds = time.perf_counter() - start
-        chunks = context_chunks(found.ranked)
         return Asked(
             ranking=tuple(row.note for row in found.results),
-            passages=tuple(Passage(each.note, each.text, each.tokens) for each in chunks),
+            passages=tuple(self._passages(found)),
             seconds=seconds,
+            decision=found.decision.behaviour if found.decision else None,
             problem=found.note if found.variant != self._by else "",
         )
+
+    def _passages(self, found: SearchResult) -> Iterator[Passage]:
+        """Yield what an answerer would read: with lines, what fits the budget comes first."""
+        read: list[Item] = []
+        if found.lines:
+            share = self._tuning.split
+            context = assemble(found.ranked, found.lines, self._counter.count, line_share=share)
+            read = list(context.items)
+        yield from (Passage(each.note, each.text, each.tokens) for each in read)
+        held = {(each.note, each.text) for each in read}
+        for chunk in context_chunks(found.ranked):
+            if (chunk.note, chunk.text) not in held:
+                yield Passage(chunk.note, chunk.text, chunk.tokens)
 
 
 class Bm25sVariant:
@@ -153,21 +169,22 @@ def _best(index: Any, question: str) -> list[int]:
 
 
 def parse(name: str) -> tuple[str, Tuning]:
-    """Split `hybrid:k=20:cap=1` into the search's variant and its tuning.
+    """Split `hybrid:k=20:cap=1` or `routed:margin=5:split=30` into a variant and its tuning.
 
     Raises SettingsError for what does not exist.
     """
-    by, *turned = name.split(":")
+    by, *parts = name.split(":")
     check_variant(by)
     tuning = DEFAULT_TUNING
-    for part in turned:
+    for part in parts:
         key, _, value = part.partition("=")
-        if key not in _TURNED or not value.isdecimal() or int(value) < 1:
+        if key not in (*_TURNED, *_SHARES) or not value.isdecimal() or int(value) < 1:
             raise SettingsError(
                 f"{part!r} of variant {name!r} cannot be turned: give "
-                f"{' or '.join(f'{each}=NUMBER' for each in _TURNED)}, from 1."
+                f"{' or '.join(f'{each}=NUMBER' for each in (*_TURNED, *_SHARES))}, from 1."
             )
-        tuning = replace(tuning, **{_TURNED[key]: int(value)})
+        turned = {key: int(value) / 100} if key in _SHARES else {_TURNED[key]: int(value)}
+        tuning = replace(tuning, **turned)
     return by, tuning
 
 
@@ -180,7 +197,7 @@ def open_variants(
         if name == BASELINE:
             found.append(Bm25sVariant(notes(), counter))
         else:
-            found.append(EngineVariant(engine, name))
+            found.append(EngineVariant(engine, name, counter))
     return found
 
 

@@ -10,13 +10,17 @@ and, a moment later, everything be put together for its index.
 import dagster as dg
 
 _ANY_IN_PROGRESS = dg.AutomationCondition.any_deps_in_progress()
+_VECTORS = dg.AssetSelection.assets("embeddings", "line_vectors")
+# The last stages of a folder's run.
 _FOLDER_IS_READ = dg.AutomationCondition.asset_matches(
     dg.AssetKey("keyword_index"), dg.AutomationCondition.in_progress()
+) | dg.AutomationCondition.asset_matches(
+    dg.AssetKey("extractions"), dg.AutomationCondition.in_progress()
 )
 
 WHEN_CONTENT_CHANGED = (
     dg.AutomationCondition.eager()
     .without(~dg.AutomationCondition.any_deps_missing())
     .replace("newly_updated", dg.AutomationCondition.data_version_changed())
-    .replace(_ANY_IN_PROGRESS, _ANY_IN_PROGRESS.ignore(dg.AssetSelection.assets("embeddings")))
+    .replace(_ANY_IN_PROGRESS, _ANY_IN_PROGRESS.ignore(_VECTORS))
 ) & ~_FOLDER_IS_READ

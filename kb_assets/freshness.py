@@ -5,7 +5,11 @@ import datetime as dt
 from kb_assets.build import run as build
 from kb_assets.build.manifest import VERSION as MANIFEST_VERSION
 from kb_assets.chunks import run as chunks
+from kb_assets.entities import run as entities
+from kb_assets.extractions import run as extractions
 from kb_assets.keyword_index import run as keyword_index
+from kb_assets.knowledge import run as knowledge
+from kb_assets.lines import run as lines
 from kb_assets.note_links import run as note_links
 from kb_assets.notes import run as notes
 from kb_assets.placeholders import run as placeholders
@@ -23,16 +27,18 @@ def words_follow(home: Home, partition: str) -> bool:
     Opens no note: asked at every tick. Rules, code and tables that were lost count too.
     """
     return placeholders.is_listed(home, partition) and all(
-        room.is_fresh(home, partition) for room in (notes, chunks, keyword_index)
+        room.is_fresh(home, partition) for room in (notes, chunks, keyword_index, extractions)
     )
 
 
 def code_version() -> str:
     """Name the versions of everything that is run over a folder or the vault."""
-    rooms = (placeholders, notes, chunks, keyword_index, note_links)
+    folder = (placeholders, notes, chunks, keyword_index, extractions)
+    rooms = (*folder, note_links, entities, knowledge, lines)
     return " ".join([*(room.VERSION for room in rooms), MANIFEST_VERSION])
 
 
 def vault_is_fresh(home: Home) -> bool:
-    """Tell whether links, build and publishing are up to date with the folders."""
-    return note_links.is_fresh(home) and build.is_fresh(home)
+    """Tell whether links, knowledge, build and publishing are up to date with the folders."""
+    rooms = (note_links, entities, knowledge, build)
+    return all(room.is_fresh(home) for room in rooms)

@@ -17,7 +17,18 @@ from kb_core.errors import ContractError, StoreError
 from resources.history import History
 from resources.home import Home
 
-_CHECKED = ("files", "notes", "note_links_raw", "note_tags", "findings", "chunks", "passages")
+_CHECKED = (
+    "files",
+    "notes",
+    "note_links_raw",
+    "note_tags",
+    "findings",
+    "chunks",
+    "passages",
+    "mentions",
+    "link_observations",
+    "claim_observations",
+)
 STALE_AFTER = dt.timedelta(days=8)  # a weekly sweep that was missed
 
 

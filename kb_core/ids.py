@@ -24,7 +24,7 @@ def content_id(*parts: str) -> str:
     >>> content_id("a\x1fb") == content_id("a", "b")
     False
     """
-    sized = (f"{len(part)}{_FIELD_END}{part}" for part in parts)
+    sized = [f"{len(part)}{_FIELD_END}{part}" for part in parts]
     return xxhash.xxh3_128_hexdigest(_FIELD_END.join(sized).encode("utf-8", "surrogatepass"))
 
 

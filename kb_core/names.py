@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-Carrier = TypeVar("Carrier", tuple[bool, int, str], int)
+Carrier = TypeVar("Carrier", tuple[bool, int, str], int, str)
 
 VERSION = "1"  # raise it when equal text would name something else
 

@@ -37,7 +37,10 @@ InVault = Annotated[str, AfterValidator(_composed)]
 
 
 # A way of searching that is scored. Checked here: a slip would else end a build at its last step.
-_VARIANT = r"^(bm25s|(keyword|vector|hybrid|(keyword|hybrid)\+linked)(:(k|cap)=[1-9]\d*)*)$"
+_VARIANT = (
+    r"^(bm25s|(keyword|vector|hybrid|(keyword|hybrid)\+(linked|graph)|hybrid\+graph-untrimmed"
+    r"|graph|routed)(:(k|cap|margin|split)=[1-9]\d*)*)$"
+)
 VariantName = Annotated[str, Field(pattern=_VARIANT)]
 
 
@@ -55,6 +58,8 @@ def _web_address(text: str) -> str:
 
 
 _SAFE_ADDRESS = re.compile(r"https://[^/\s]+|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
+_FACTORY = r"^$|^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
+ServiceName = Annotated[str, Field(pattern=_FACTORY)]
 Cron = Annotated[str, AfterValidator(_cron)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 _SECRET = ("alerts.webhook",)  # whoever knows such an address can write there
@@ -109,9 +114,13 @@ class PrincipalSettings(_Section):
 
 
 class PolicySettings(_Section):
-    """What takes part in no answer."""
+    """What takes part in no answer, and who is asked before a passage is handed over."""
 
     exclude_notes: tuple[InVault, ...] = ()
+    exclude_links: tuple[str, ...] = ()
+    exclude_properties: tuple[str, ...] = ()
+    service: ServiceName = ""
+    service_timeout_seconds: float = Field(default=2, gt=0, le=60)
 
 
 class ChunkSettings(_Section):
@@ -141,7 +150,10 @@ class SearchSettings(_Section):
     """How a search goes unless it says otherwise, and how many results it gives."""
 
     notes: int = Field(default=20, ge=1, le=200)
-    variant: Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"] = "hybrid"
+    variant: Literal[
+        "keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked", "keyword+graph",
+        "hybrid+graph", "routed",
+    ] = "hybrid"  # fmt: skip
 
 
 class EvaluationSettings(_Section):
@@ -151,6 +163,7 @@ class EvaluationSettings(_Section):
     variants: tuple[VariantName, ...] = (
         "hybrid",
         "hybrid+linked",
+        "routed",
         "vector",
         "keyword",
         "keyword+linked",

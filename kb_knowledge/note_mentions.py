@@ -39,13 +39,18 @@ class Text(NamedTuple):
 
 
 class Names:
-    """The names of a vault, ready to be looked for (contract NOTE_NAMES)."""
+    """The names of a vault, ready to be looked for."""
 
-    def __init__(self, table: pa.Table) -> None:
-        columns = [table[name].to_pylist() for name in ("name", "kind", "candidates", "forms")]
-        rows = list(zip(*columns, strict=True))
-        self.rows = [Name(name, kind, tuple(found)) for name, kind, found, _ in rows]
-        self.finder = NameFinder({name: forms for name, _, _, forms in rows})
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take the rows of NOTE_NAMES."""
+        held = list(rows)
+        self.rows = [Name(row["name"], row["kind"], tuple(row["candidates"])) for row in held]
+        self.finder = NameFinder({row["name"]: row["forms"] for row in held})
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> "Names":
+        """Take the names' table (contract NOTE_NAMES)."""
+        return cls(table.to_pylist())
 
 
 def find_mentions(
@@ -92,7 +97,7 @@ def _rows(notes: pa.Table, raw: pa.Table, names: Names) -> Iterator[dict[str, An
             "is_current": is_current,
         }
         text = Text(texts[at].as_py(), body, linked.get(version_id, ()))
-        for row in _in_text(note_id, text, names):
+        for row in mentions_in(note_id, text, names):
             yield {**source, **row}
 
 
@@ -104,7 +109,8 @@ def _linked_spans(raw: pa.Table) -> dict[str, list[Span]]:
     return {version_id: sorted(each) for version_id, each in spans.items()}
 
 
-def _in_text(note_id: str, text: Text, names: Names) -> Iterator[dict[str, Any]]:
+def mentions_in(note_id: str, text: Text, names: Names) -> Iterator[dict[str, Any]]:
+    """Yield the names that a note's text mentions, each with its places: columns of the table."""
     found = [
         each
         for each in _with_bytes(text.text, names.finder)

@@ -1,7 +1,8 @@
 """Which names can be told from the text around them, and which notes they mean. Pure."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,13 +20,18 @@ def find_names(notes: pa.Table) -> pa.Table:
     """
     present = notes.filter(notes["is_current"])
     columns = (present[name].to_pylist() for name in ("note_id", "title", "aliases"))
+    return NOTE_NAMES.table(names_of(zip(*columns, strict=True)))
+
+
+def names_of(notes: Iterable[tuple[str, str, Sequence[str]]]) -> Iterator[dict[str, Any]]:
+    """Yield the names of some notes, sorted: rows of NOTE_NAMES. A note: id, title, aliases."""
     rows: dict[str, list[_Row]] = defaultdict(list)
-    for note_id, title, aliases in zip(*columns, strict=True):
+    for note_id, title, aliases in notes:
         for kind, form in forms_of(title, stem(note_id), aliases):
             is_elsewhere = name_key(stem(note_id)) != name_key(form)
             rows[name_key(form)].append((kind, (is_elsewhere, len(note_id), note_id), form))
     named = (_name(name, rows[name]) for name in sorted(rows))
-    return NOTE_NAMES.table(row for row in named if row["candidates"])
+    yield from (row for row in named if row["candidates"])
 
 
 def stem(note_id: str) -> str:
@@ -33,7 +39,7 @@ def stem(note_id: str) -> str:
     return note_id.rpartition("/")[2].rpartition(".")[0]
 
 
-def _name(name: str, rows: Sequence[_Row]) -> dict[str, object]:
+def _name(name: str, rows: Sequence[_Row]) -> dict[str, Any]:
     """Return a name's row; the first note it may mean is one whose file is called so."""
     kind, carriers = meant((each, carrier) for each, carrier, _ in rows)
     return {

@@ -46,6 +46,7 @@ class ChunkRow(NamedTuple):
     written_date: str | None
     written_is_weak: bool
     is_readable: bool
+    is_dated: bool = False  # a dated heading stands above it: the date is its own, not its note's
 
 
 class Mention(NamedTuple):
@@ -155,7 +156,7 @@ class Claim(NamedTuple):
     valid_from: str | None
     valid_to: str | None
     state: str  # current, superseded, no longer stated, undated
-    until: str | None  # the written date of what superseded it, or when it was last stated
+    until: str | None  # the date of what superseded it, or when it was seen to be no longer stated
 
 
 class Relation(NamedTuple):

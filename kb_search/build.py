@@ -15,6 +15,9 @@ import pyarrow as pa
 
 from kb_core.errors import StoreError
 from kb_search.folder import Folder, open_array
+from kb_search.knowledge_graph import KnowledgeGraph
+from kb_search.knowledge_index import INDEX
+from kb_search.line_vectors import LINES, LineVectors
 from kb_search.note_graph import GRAPH, NoteGraph
 from kb_search.vectors import HeldBytes
 from resources.builds import FORMAT, Builds
@@ -57,6 +60,19 @@ class PublishedBuild:
         """The names and links of its notes; None in a build that was made without."""
         arrays = self.vault_arrays(GRAPH)
         return NoteGraph(arrays) if arrays else None
+
+    @cached_property
+    def knowledge(self) -> KnowledgeGraph | None:
+        """What the whole present vault says; None in a build that was made without."""
+        arrays = self.vault_arrays(INDEX)
+        return KnowledgeGraph(arrays) if arrays else None
+
+    @cached_property
+    def line_vectors(self) -> LineVectors | None:
+        """The vectors of link and claim lines; None in a build that was made without."""
+        arrays = self.vault_arrays(LINES)
+        meta = self._vault_artifacts.get(LINES, {}).get("meta", {})
+        return LineVectors(arrays, meta.get("profile", "")) if arrays else None
 
     def vault_arrays(self, name: str) -> dict[str, np.ndarray]:
         """Open an index over the whole vault; empty in a build that was made without."""

@@ -121,6 +121,13 @@ class Folder:
         return [(tenant, *readers) for tenant, readers in zip(*columns, strict=True)]
 
     @cached_property
+    def last_access(self) -> dict[str, tuple[str, ...]]:
+        """Each note's tenant, followed by its readers, in the newest of its versions."""
+        table = self.table("notes", ["note_id", "version", "tenant", "readers"])
+        found = sorted(table.to_pylist(), key=lambda row: int(row["version"]))
+        return {row["note_id"]: (row["tenant"], *row["readers"]) for row in found}
+
+    @cached_property
     def version_ids(self) -> list[str]:
         """Each row's version of its note."""
         ids: list[str] = self._read(["version_id"])["version_id"].to_pylist()
@@ -157,6 +164,10 @@ class Folder:
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
         """Return columns of one of the folder's tables. Raises StoreError if it is damaged."""
         return read_parquet(self._path(name, "table"), list(columns))
+
+    def has(self, name: str) -> bool:
+        """Tell whether the build holds something of the folder under this name."""
+        return name in self._artifacts
 
     def shown(self, row: int) -> dict[str, Any]:
         """Return what is shown of one chunk row: the columns in SHOWN."""
@@ -239,6 +250,12 @@ def numbers(array: pa.Array, kind: type) -> np.ndarray:
     # Not `to_numpy`: that loads pandas, which takes longer than the whole question.
     values: np.ndarray = np.frombuffer(array.buffers()[1] or b"", kind)
     return values[array.offset : array.offset + len(array)]
+
+
+def booleans(values: Sequence[bool]) -> pa.BooleanArray:
+    """Return a column of truths. Not `pa.array`: that loads pandas, like `to_numpy`."""
+    packed = np.packbits(np.asarray(values, np.bool_), bitorder="little").tobytes()
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(packed)])
 
 
 def open_array(path: Path, is_checked: bool) -> np.ndarray:

@@ -17,8 +17,15 @@ from kb_search.linked import BASE_NOTES, Joined, fused_with
 from kb_search.vectors import largest
 from kb_search.view import View
 
-Variant = Literal["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]
+Variant = Literal[
+    "keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked", "keyword+graph",
+    "hybrid+graph", "hybrid+graph-untrimmed", "graph", "routed",
+]  # fmt: skip
+VARIANTS: tuple[str, ...] = get_args(Variant)
 LINKED = "+linked"  # ends the name of a variant that the linked leg joins
+KEYWORD_GRAPH, GRAPH_ALONE, ROUTED = "keyword+graph", "graph", "routed"
+UNTRIMMED = "-untrimmed"
+_LINES = 0.4  # of the budget
 
 # How deep each ranking goes before fusion; deeper changed no measure. It goes deeper by itself
 # where so many chunks come from fewer notes than are wanted.
@@ -28,10 +35,14 @@ _DEEPER = 4
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a sweep may turn: the fusion's k, and how many of a note's chunks are kept."""
+    """What a sweep may turn: the fusion's k, how many of a note's chunks are kept, and of the
+    graph's lines how far they may be below the best and what share of the budget is theirs.
+    """
 
     k: int = K
     chunks_per_note: int = 3
+    margin: float | None = None  # None: that of the embedder's profile
+    split: float = _LINES
 
 
 DEFAULT_TUNING = Tuning()
@@ -89,7 +100,7 @@ def rank(
     a ranking of notes, by the view's numbers. Raises SettingsError for an unknown variant.
     """
     check_variant(variant)
-    base = variant.removesuffix(LINKED)
+    base = base_of(variant)
     by_words, by_meaning = base != "vector", vector if base != "keyword" else None
     wanted = max(notes, BASE_NOTES) if join else notes
     depth, is_deep_enough = LEG_CHUNKS, False
@@ -137,10 +148,19 @@ def _own_chunks(
 
 def check_variant(variant: str) -> None:
     """Raise SettingsError for an unknown variant."""
-    if variant not in get_args(Variant):
-        raise SettingsError(
-            f"No search variant {variant!r}. There are: {', '.join(get_args(Variant))}."
-        )
+    if variant not in VARIANTS:
+        raise SettingsError(f"No search variant {variant!r}. There are: {', '.join(VARIANTS)}.")
+
+
+def uses_graph(variant: str) -> bool:
+    """Tell whether the graph layer takes part in a variant, or may."""
+    return "graph" in variant or variant == ROUTED
+
+
+def base_of(variant: str) -> str:
+    """Return the base ranking of a variant: keyword, vector or hybrid."""
+    base = variant.partition("+")[0]
+    return "hybrid" if base in (GRAPH_ALONE, ROUTED) else base
 
 
 def _keyword_leg(view: View, terms: Sequence[str], depth: int) -> _Leg:

@@ -197,6 +197,18 @@ class KeywordScope:
         weights = zip(terms, _weights(frequencies, self._size).tolist(), frequencies, strict=True)
         return {term: weight for term, weight, frequency in weights if frequency}
 
+    def holds(self, terms: Sequence[str], docs: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell which terms (rows) stand in which of a few docs (columns)."""
+        spans = self._spans(terms)
+        found = np.zeros((len(terms), len(docs)), np.bool_)
+        for column, doc in enumerate(docs):
+            folder = int(np.searchsorted(self._offsets, doc, "right")) - 1
+            wanted, every = doc - int(self._offsets[folder]), self._postings[folder].docs
+            for row, (start, end) in enumerate(spans[folder]):
+                at = bisect_left(every, wanted, start, end)
+                found[row, column] = at < end and every[at] == wanted
+        return found
+
     def _spans(self, terms: Sequence[str]) -> list[list[tuple[int, int]]]:
         words = [term.encode("utf-8", "surrogatepass") for term in terms]
         heads = _heads(words)

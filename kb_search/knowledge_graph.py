@@ -1,16 +1,29 @@
 """The entities of a view, what they are called, and the link and claim lines between them. Pure.
 
-Entities and lines are numbered as the index holds them. Lines are links first, then claims.
+Entities and lines are numbered as the index holds them; lines are links first, then claims. What a
+question does not touch is not decoded.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from kb_core.name_places import Found, places, without_overlaps
-from kb_core.names import ALIAS, TITLE, forms_of, is_one_word, meant, name_key
+from kb_core.names import is_one_word, meant, name_key
 from kb_knowledge.records import Claim, Entity, Knowledge, Link
+from kb_search.knowledge_index import (
+    CLAIM_ATTRIBUTE,
+    CLAIM_ENTITY,
+    CLAIM_IS_WEAK,
+    ENTITY_LISTS,
+    LINK_LISTS,
+    Arrays,
+    hash_of,
+    knowledge_arrays,
+)
 
 
 class Line(NamedTuple):
@@ -27,31 +40,53 @@ class Line(NamedTuple):
 class KnowledgeGraph:
     """Knowledge, filed for questions."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        """File what a view says."""
-        self._knowledge = knowledge
+    def __init__(self, known: Knowledge | Arrays) -> None:
+        """Take what a view says, or the index of it, opened."""
+        arrays = knowledge_arrays(known) if isinstance(known, Knowledge) else known
+        # As plain arrays: a memory-mapped one takes ten times as long to slice.
+        self._arrays: Mapping[str, np.ndarray] = {
+            name: np.asarray(array) for name, array in arrays.items()
+        }
+        self._bytes = memoryview(self._arrays["texts"])  # type: ignore[arg-type]
 
     @property
     def size(self) -> int:
         """How many entities there are."""
-        return len(self._knowledge.entities)
+        return len(self._arrays["entities"])
 
     @property
     def line_count(self) -> int:
         """How many lines there are."""
-        return len(self._knowledge.links) + len(self._knowledge.claims)
+        return self._first_claim + len(self._arrays["claims"])
 
     def entity(self, number: int) -> Entity:
         """Return an entity."""
-        return self._knowledge.entities[number]
+        entity_id, tenant, name, kind, chunks, is_hub = self._arrays["entities"][number].tolist()
+        titles, aliases, identifiers, notes = self._lists("entity", number, len(ENTITY_LISTS))
+        return Entity(
+            entity_id=self._text(entity_id),
+            tenant=self._text(tenant),
+            name=self._text(name),
+            type=self._text(kind),
+            titles=titles,
+            aliases=aliases,
+            identifiers=identifiers,
+            note_ids=notes,
+            chunks=chunks,
+            is_hub=bool(is_hub),
+        )
+
+    def numbered(self, entity_id: str) -> int | None:
+        """Return the number of the entity with this id."""
+        return next(iter(self._looked_up("id", "entities", entity_id)), None)
 
     def entity_of_note(self, note_id: str) -> int | None:
         """Return the entity that a note is."""
-        return self._by_note.get(note_id)
+        return next(iter(self._looked_up("note", "entities", note_id)), None)
 
     def named(self, text: str) -> tuple[int, ...]:
         """Return every entity that is called exactly so: a title, an alias or an identifier."""
-        return tuple(sorted(self._by_key.get(name_key(text), ())))
+        return tuple(self._looked_up("key", "entities", name_key(text)))
 
     def named_in(self, text: str) -> tuple[list[int], list[Found]]:
         """Return the entities a question names, in order, and where; `Found.name` is no matter."""
@@ -70,154 +105,160 @@ class KnowledgeGraph:
     @cached_property
     def attributes(self) -> tuple[str, ...]:
         """Every attribute that a claim has, sorted."""
-        return tuple(sorted({claim.attribute for claim in self._knowledge.claims}))
+        return tuple(self._texts_of("attributes"))
 
     @cached_property
     def link_types(self) -> tuple[str, ...]:
         """Every type that a link has, sorted."""
-        return tuple(sorted({link.type for link in self._knowledge.links}))
+        return tuple(self._texts_of("link_types"))
 
     def links_of(
         self, entity: int, types: Collection[str] | None = None
     ) -> list[tuple[int, int, bool]]:
         """Return an entity's links of some types or all: line, the other end, is it the source."""
-        return [
-            each
-            for each in self._links.get(entity, ())
-            if types is None or self._knowledge.links[each[0]].type in types
-        ]
+        rows = self._group("edge", "edges", entity)
+        if types is not None and len(rows):
+            wanted = [number for name, number in self._type_numbers.items() if name in types]
+            rows = rows[np.isin(self._arrays["links"][rows[:, 0], 3], wanted)]
+        return [(line, other, bool(is_source)) for line, other, is_source in rows.tolist()]
 
     def claims_of(self, entity: int, attributes: Collection[str] | None = None) -> list[int]:
         """Return the lines of an entity's claims about some attributes or all."""
-        first = len(self._knowledge.links)
-        return [
-            line
-            for line in self._claims.get(entity, ())
-            if attributes is None or self._knowledge.claims[line - first].attribute in attributes
-        ]
+        lines = self._group("about", "about", entity)[:, 0]
+        if attributes is not None and len(lines):
+            numbers = self._attribute_numbers
+            wanted = [number for name, number in numbers.items() if name in attributes]
+            lines = lines[
+                np.isin(self._arrays["claims"][lines - self._first_claim, CLAIM_ATTRIBUTE], wanted)
+            ]
+        found: list[int] = lines.tolist()
+        return found
 
     def claims_valued(self, value: str) -> list[int]:
         """Return the lines of the claims whose value is exactly this, folded."""
-        return list(self._by_value.get(name_key(value), ()))
+        return self._looked_up("value", "lines", name_key(value))
 
     def spoken_of_in(self, note_id: str) -> tuple[int, ...]:
         """Return the entities that the readable chunks of a note speak of, sorted."""
-        return tuple(sorted(self._spoken.get(note_id, ())))
+        return tuple(self._looked_up("spoken", "entities", note_id))
 
     def line(self, number: int) -> Line:
         """Return a line."""
-        links = self._knowledge.links
-        if number < len(links):
-            return self._link_line(number, links[number])
-        return self._claim_line(number, self._knowledge.claims[number - len(links)])
+        if number < self._first_claim:
+            return self._link_line(number)
+        return self._claim_line(number)
+
+    def cores(self) -> Iterator[str]:
+        """Yield the cores of all lines, in order."""
+        for number in range(self.line_count):
+            yield self.line(number).core
 
     def related(self, number: int) -> list[tuple[int, str, bool]]:
         """Return how a claim relates to others: the other line, the kind, is it the first named."""
-        return list(self._relations.get(number, ()))
+        at = number - self._first_claim
+        rows = self._group("relation", "relations", at).tolist() if at >= 0 else []
+        return [(other, self._text(kind), bool(is_first)) for other, kind, is_first in rows]
 
-    def _link_line(self, number: int, link: Link) -> Line:
-        source, target = self._numbers[link.source_id], self._numbers[link.target_id]
+    def _link_line(self, number: int) -> Line:
+        link_id, source, target, kind, times, first, last = self._arrays["links"][number].tolist()
+        labels, phrases, chunks, modalities, notes = self._lists("link", number, len(LINK_LISTS))
+        link = Link(
+            link_id=self._text(link_id),
+            source_id=self._entity_text(source, 0),
+            target_id=self._entity_text(target, 0),
+            type=self._text(kind),
+            labels=labels,
+            times=times,
+            phrases=phrases,
+            chunk_ids=chunks,
+            modalities=modalities,
+            first_seen=self._text_or_none(first),
+            last_seen=self._text_or_none(last),
+        )
         words = link.type.replace("_", " ").lower()
-        phrase = f": {link.phrases[0]}" if link.phrases else ""
-        core = f"{self.entity(source).name} {words} {self.entity(target).name}{phrase}"
-        notes = sorted({self._note_of_chunk[chunk] for chunk in link.chunk_ids})
-        return Line(number, core, (source, target), tuple(notes), link, None)
+        phrase = f": {phrases[0]}" if phrases else ""
+        ends = (self._entity_text(source, 2), self._entity_text(target, 2))
+        core = f"{ends[0]} {words} {ends[1]}{phrase}"
+        return Line(number, core, (source, target), notes, link, None)
 
-    def _claim_line(self, number: int, claim: Claim) -> Line:
-        entity = self._numbers[claim.entity_id]
-        core = f"{self.entity(entity).name} {claim.attribute.replace('_', ' ')}: {claim.value}"
+    def _claim_line(self, number: int) -> Line:
+        row = self._arrays["claims"][number - self._first_claim].tolist()
+        entity, is_weak = row[CLAIM_ENTITY], bool(row[CLAIM_IS_WEAK])
+        values: list[Any] = [self._text_or_none(each) for each in row]
+        values[CLAIM_ENTITY], values[CLAIM_IS_WEAK] = self._entity_text(entity, 0), is_weak
+        claim = Claim(*values)
+        attribute = claim.attribute.replace("_", " ")
+        core = f"{self._entity_text(entity, 2)} {attribute}: {claim.value}"
         return Line(number, core, (entity,), (claim.note_id,), None, claim)
 
     def _meant_by(self, form: str) -> tuple[int, ...]:
         key = name_key(form)
-        rows = self._forms.get(key)
+        rows = self._span("name_hashes", key)
         if not rows:
             return ()
-        kind, carriers = meant((kind, number) for kind, _, number in rows)
+        kinds = self._arrays["name_kinds"][rows].tolist()
+        entities = self._arrays["name_entities"][rows].tolist()
+        kind, carriers = meant(zip(kinds, entities, strict=True))
         if is_one_word(key):
-            return carriers if any(f == form and k == kind for k, f, _ in rows) else ()
+            forms = self._arrays["form_hashes"][rows].tolist()
+            written = {
+                each for each, its_kind in zip(forms, kinds, strict=True) if its_kind == kind
+            }
+            return carriers if hash_of(form) in written else ()
         return carriers
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {each.entity_id: at for at, each in enumerate(self._knowledge.entities)}
+    @property
+    def _first_claim(self) -> int:
+        return len(self._arrays["links"])
 
-    @cached_property
-    def _by_note(self) -> dict[str, int]:
-        return {
-            note: at for at, each in enumerate(self._knowledge.entities) for note in each.note_ids
-        }
+    def _text(self, number: int) -> str:
+        start, end = self._arrays["text_starts"][number : number + 2].tolist()
+        return str(self._bytes[start:end], "utf-8", "surrogatepass")
 
-    @cached_property
-    def _by_key(self) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = defaultdict(set)
-        for at, each in enumerate(self._knowledge.entities):
-            for name in (each.name, *each.titles, *each.aliases, *each.identifiers):
-                found[name_key(name)].add(at)
-        return found
+    def _text_or_none(self, number: int) -> str | None:
+        return None if number < 0 else self._text(number)
 
-    @cached_property
-    def _forms(self) -> dict[str, set[tuple[int, str, int]]]:
-        found: dict[str, set[tuple[int, str, int]]] = defaultdict(set)
-        for at, each in enumerate(self._knowledge.entities):
-            for title in each.titles or (each.name,):
-                for kind, form in forms_of(title, title, each.aliases):
-                    found[name_key(form)].add((kind, form, at))
-            for identifier in each.identifiers:
-                for form in (identifier, identifier.upper(), identifier.title()):
-                    found[name_key(identifier)].add((ALIAS if each.titles else TITLE, form, at))
+    def _entity_text(self, number: int, column: int) -> str:
+        return self._text(self._arrays["entities"].item(number, column))
+
+    def _texts_of(self, name: str) -> list[str]:
+        return [self._text(number) for number in self._arrays[name].tolist()]
+
+    def _lists(self, name: str, row: int, count: int) -> list[tuple[str, ...]]:
+        bounds = self._arrays[f"{name}_starts"][row * count : (row + 1) * count + 1].tolist()
+        items = self._arrays[f"{name}_items"][bounds[0] : bounds[-1]].tolist()
+        texts = [self._text(each) for each in items]
+        return [
+            tuple(texts[start - bounds[0] : end - bounds[0]]) for start, end in pairwise(bounds)
+        ]
+
+    def _group(self, name: str, what: str, owner: int) -> np.ndarray:
+        start, end = self._arrays[f"{name}_starts"][owner : owner + 2].tolist()
+        return self._arrays[what][start:end]
+
+    def _span(self, hashes: str, key: str) -> slice | None:
+        """Return where the rows of a key stand; None if there is none."""
+        wanted = np.uint64(hash_of(key))
+        start = int(np.searchsorted(self._arrays[hashes], wanted))
+        end = int(np.searchsorted(self._arrays[hashes], wanted, "right"))
+        return slice(start, end) if start < end else None
+
+    def _looked_up(self, name: str, what: str, key: str) -> list[int]:
+        rows = self._span(f"{name}_hashes", key)
+        found: list[int] = self._arrays[f"{name}_{what}"][rows].tolist() if rows else []
         return found
 
     @cached_property
     def _labels(self) -> frozenset[str]:
-        every = (name for each in self._knowledge.entities for name in each.identifiers)
-        return frozenset(name.rpartition(" ")[0] for name in every)
+        return frozenset(self._texts_of("labels"))
 
     @cached_property
-    def _links(self) -> dict[int, list[tuple[int, int, bool]]]:
-        found: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
-        for at, link in enumerate(self._knowledge.links):
-            source, target = self._numbers[link.source_id], self._numbers[link.target_id]
-            found[source].append((at, target, True))
-            if source != target:
-                found[target].append((at, source, False))
-        return found
+    def _type_numbers(self) -> dict[str, int]:
+        return dict(zip(self.link_types, self._arrays["link_types"].tolist(), strict=True))
 
     @cached_property
-    def _claims(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        for at, claim in enumerate(self._knowledge.claims, start=len(self._knowledge.links)):
-            found[self._numbers[claim.entity_id]].append(at)
-        return found
-
-    @cached_property
-    def _by_value(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for at, claim in enumerate(self._knowledge.claims, start=len(self._knowledge.links)):
-            found[name_key(claim.value)].append(at)
-        return found
-
-    @cached_property
-    def _note_of_chunk(self) -> dict[str, str]:
-        return dict(self._knowledge.chunk_notes)
-
-    @cached_property
-    def _spoken(self) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = defaultdict(set)
-        for each in self._knowledge.mentions:
-            found[self._note_of_chunk[each.chunk_id]].add(self._numbers[each.entity_id])
-        return found
-
-    @cached_property
-    def _relations(self) -> dict[int, list[tuple[int, str, bool]]]:
-        first = len(self._knowledge.links)
-        lines = {c.claim_id: at for at, c in enumerate(self._knowledge.claims, start=first)}
-        found: dict[int, list[tuple[int, str, bool]]] = defaultdict(list)
-        for each in self._knowledge.relations:
-            one, other = lines[each.claim_id], lines[each.other_id]
-            found[one].append((other, each.kind, True))
-            found[other].append((one, each.kind, False))
-        return found
+    def _attribute_numbers(self) -> dict[str, int]:
+        return dict(zip(self.attributes, self._arrays["attributes"].tolist(), strict=True))
 
 
 def notes_of(lines: Sequence[Line]) -> tuple[str, ...]:

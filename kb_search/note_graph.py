@@ -24,6 +24,7 @@ ARRAYS = (
 )  # fmt: skip
 
 _RESOLVED = "resolved"
+_Edge = tuple[str, Sequence[str]]  # a note, and the notes it may mean, best first
 
 
 def graph_arrays(
@@ -36,11 +37,20 @@ def graph_arrays(
     first of its candidates that a reader may see; a name that several notes have may mean each.
     """
     present = notes.filter(notes["is_current"])
-    rows = list(
-        zip(*(present[n].to_pylist() for n in ("note_id", "title", "aliases")), strict=True)
-    )
+    columns = (present[name].to_pylist() for name in ("note_id", "title", "aliases"))
+    linked = (each for table in links for each in _resolved(table))
+    mentioned = (each for table in mentions for each in _mentioned(table))
+    return arrays_of(list(zip(*columns, strict=True)), linked, mentioned)
+
+
+def arrays_of(
+    notes: Iterable[tuple[str, str, Sequence[str]]],
+    links: Iterable[_Edge],
+    mentions: Iterable[_Edge],
+) -> dict[str, np.ndarray]:
+    """Lay out some notes (id, title, aliases) and what goes out from them (source, candidates)."""
     # Shortest path first: the order in which a name prefers one of its notes.
-    rows.sort(key=lambda row: (len(row[0]), row[0]))
+    rows = sorted(notes, key=lambda row: (len(row[0]), row[0]))
     numbers = {note_id: at for at, (note_id, _, _) in enumerate(rows)}
     edges = _edges(numbers, links, mentions)
     return {**_ids(list(numbers)), **_names(rows), **_edge_arrays(edges, len(numbers))}
@@ -74,24 +84,32 @@ def stem(note_id: str) -> str:
     return note_id.rpartition("/")[2].rpartition(".")[0]
 
 
+def _resolved(table: pa.Table) -> Iterator[_Edge]:
+    kept = table.filter(table["is_current"])
+    columns = (kept[name].to_pylist() for name in ("source_note_id", "status", "candidates"))
+    for source, status, candidates in zip(*columns, strict=True):
+        if status == _RESOLVED:
+            yield source, candidates
+
+
+def _mentioned(table: pa.Table) -> Iterator[_Edge]:
+    kept = table.filter(table["is_current"])
+    columns = (kept[name].to_pylist() for name in ("source_note_id", "candidates"))
+    yield from zip(*columns, strict=True)
+
+
 def _edges(
-    numbers: Mapping[str, int], links: Iterable[pa.Table], mentions: Iterable[pa.Table]
+    numbers: Mapping[str, int], links: Iterable[_Edge], mentions: Iterable[_Edge]
 ) -> list[tuple[int, tuple[int, ...]]]:
     """Return every distinct edge: its source, and what it means, best first."""
     found: set[tuple[int, tuple[int, ...]]] = set()
-    for table in links:
-        kept = table.filter(table["is_current"])
-        columns = (kept[name].to_pylist() for name in ("source_note_id", "status", "candidates"))
-        for source, status, candidates in zip(*columns, strict=True):
-            meant_notes = tuple(numbers[each] for each in candidates if each in numbers)
-            if status == _RESOLVED and meant_notes and source in numbers:
-                found.add((numbers[source], meant_notes))
-    for table in mentions:
-        kept = table.filter(table["is_current"])
-        columns = (kept[name].to_pylist() for name in ("source_note_id", "candidates"))
-        for source, candidates in zip(*columns, strict=True):
-            notes = [numbers[each] for each in candidates if each in numbers]
-            found.update((numbers[source], (note,)) for note in notes if source in numbers)
+    for source, candidates in links:
+        meant_notes = tuple(numbers[each] for each in candidates if each in numbers)
+        if meant_notes and source in numbers:
+            found.add((numbers[source], meant_notes))
+    for source, candidates in mentions:
+        notes = [numbers[each] for each in candidates if each in numbers]
+        found.update((numbers[source], (note,)) for note in notes if source in numbers)
     return sorted(found)
 
 

@@ -8,28 +8,42 @@ Only what stands in a chunk of the view counts. Nine hundred long notes take hal
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from kb_core.contract import Contract
-from kb_core.contracts import NOTE_LINKS, NOTES
 from kb_core.link_targets import Paths, is_address, note_paths
-from kb_knowledge.note_mentions import Names, find_mentions
-from kb_knowledge.note_names import find_names
+from kb_knowledge.note_mentions import Names, Span, Text, mentions_in
+from kb_knowledge.note_names import names_of
 from kb_search.build import PublishedBuild
-from kb_search.folder import Folder
-from kb_search.note_graph import NoteGraph, graph_arrays
+from kb_search.folder import Folder, booleans
+from kb_search.note_graph import NoteGraph, arrays_of
 from kb_search.view import View
 
-_NOTE = ["version_id", "note_id", "title", "aliases", "body_start", "text", "is_current"]
+_NOTE = ["version_id", "note_id", "title", "aliases", "body_start", "text"]
 _LINK = ["source_version_id", "source_note_id", "target", "syntax", "byte_start", "byte_end"]
 _CHUNK = ["version_id", "ordinal", "byte_start", "byte_end"]
-_EDGE = ["source_note_id", "is_current", "status", "candidates"]
 
 # Of a version: the bytes of its chunks in view. The front matter goes with the first chunk.
-_Seen = Mapping[str, Sequence[tuple[int, int]]]
+_Seen = Mapping[str, Sequence[Span]]
+
+
+class _Note(NamedTuple):
+    version_id: str
+    note_id: str
+    title: str
+    aliases: Sequence[str]
+    body_start: int
+    text: str
+
+
+class _Link(NamedTuple):
+    version_id: str
+    note_id: str
+    target: str
+    syntax: str
+    start: int
+    end: int
 
 
 def note_graph_of(build: PublishedBuild, view: View) -> NoteGraph | None:
@@ -37,13 +51,17 @@ def note_graph_of(build: PublishedBuild, view: View) -> NoteGraph | None:
     whole = build.note_graph
     if whole is None or view.is_whole_present(build):
         return whole
-    seen = {folder: _seen(folder, mask) for folder, mask in _parts(view)}
-    notes = _joined(NOTES, _NOTE, (_notes(folder, seen[folder]) for folder in seen))
-    links = [_links(build, folder, seen[folder]) for folder in seen]
-    names = Names(find_names(notes))
-    edges = _edges(links, note_paths(notes["note_id"].to_pylist()))
-    mentions = [_mentions(notes, links, names, seen)]
-    return NoteGraph(graph_arrays(notes, [edges], mentions))
+    seen: dict[str, Sequence[Span]] = {}
+    notes: list[_Note] = []
+    links: list[_Link] = []
+    for folder, mask in _parts(view):
+        spans = _seen(folder, mask)
+        seen |= spans
+        notes += _notes(folder, spans)
+        links += _links(build, folder, spans)
+    named = [(note.note_id, note.title, note.aliases) for note in notes]
+    paths = note_paths(note.note_id for note in notes)
+    return NoteGraph(arrays_of(named, _resolved(links, paths), _mentioned(notes, links, seen)))
 
 
 def _parts(view: View) -> Iterator[tuple[Folder, np.ndarray]]:
@@ -53,71 +71,48 @@ def _parts(view: View) -> Iterator[tuple[Folder, np.ndarray]]:
 
 
 def _seen(folder: Folder, mask: np.ndarray) -> _Seen:
-    rows = folder.table("chunks", _CHUNK).take(pa.array(np.flatnonzero(mask).tolist(), pa.int64()))
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    rows = folder.table("chunks", _CHUNK).filter(booleans(mask.tolist()))
+    found: dict[str, list[Span]] = defaultdict(list)
     columns = (rows[name].to_pylist() for name in _CHUNK)
     for version, ordinal, start, end in zip(*columns, strict=True):
         found[version].append((start if ordinal else 0, end))
     return {version: sorted(spans) for version, spans in found.items()}
 
 
-def _notes(folder: Folder, seen: _Seen) -> pa.Table:
-    """Return the versions in view, each as if it were the present one."""
+def _notes(folder: Folder, seen: _Seen) -> Iterator[_Note]:
     rows = folder.table("notes", _NOTE)
-    kept = rows.filter(pc.is_in(rows["version_id"], value_set=pa.array(list(seen), pa.string())))
-    return _as_present(kept)
+    is_seen = [version in seen for version in rows["version_id"].to_pylist()]
+    kept = rows.filter(booleans(is_seen))
+    yield from map(_Note._make, zip(*(kept[name].to_pylist() for name in _NOTE), strict=True))
 
 
-def _as_present(rows: pa.Table) -> pa.Table:
-    at = rows.schema.get_field_index("is_current")
-    return rows.set_column(at, rows.schema.field(at), pa.array([True] * rows.num_rows))
-
-
-def _links(build: PublishedBuild, folder: Folder, seen: _Seen) -> pa.Table:
+def _links(build: PublishedBuild, folder: Folder, seen: _Seen) -> Iterator[_Link]:
     rows = build.vault_table(f"note_links/{folder.partition}", _LINK)
-    if rows is None:
-        return NOTE_LINKS.empty().select(_LINK)
-    columns = (rows[name].to_pylist() for name in ("source_version_id", "byte_start"))
-    is_seen = [_is_inside(seen.get(version, ()), at) for version, at in zip(*columns, strict=True)]
-    return rows.filter(pa.array(is_seen, pa.bool_()))
+    columns = (rows[name].to_pylist() for name in _LINK) if rows is not None else ()
+    for link in map(_Link._make, zip(*columns, strict=True)):
+        if _is_inside(seen.get(link.version_id, ()), link.start):
+            yield link
 
 
-def _edges(links: Iterable[pa.Table], paths: Paths) -> pa.Table:
-    rows = []
-    for table in links:
-        columns = (table[name].to_pylist() for name in ("source_note_id", "target", "syntax"))
-        for source, target, syntax in zip(*columns, strict=True):
-            found = () if is_address(target, syntax) else paths.find(source, target)
-            if target and found:
-                edge = {"source_note_id": source, "is_current": True, "status": "resolved"}
-                rows.append({**edge, "candidates": found})
-    fields = [NOTE_LINKS.schema.field(name) for name in _EDGE]
-    return pa.Table.from_pylist(rows, schema=pa.schema(fields))
+def _resolved(links: Iterable[_Link], paths: Paths) -> Iterator[tuple[str, Sequence[str]]]:
+    for link in links:
+        if link.target and not is_address(link.target, link.syntax):
+            yield link.note_id, paths.find(link.note_id, link.target)
 
 
-def _mentions(
-    notes: pa.Table, links: Sequence[pa.Table], names: Names, seen: Mapping[Folder, _Seen]
-) -> pa.Table:
-    linked = pa.concat_tables(
-        [NOTE_LINKS.empty().select(_LINK), *(table.select(_LINK) for table in links)]
-    )
-    raw = linked.select(["source_version_id", "byte_start", "byte_end"])
-    found = find_mentions(
-        notes, raw.rename_columns(["version_id", "byte_start", "byte_end"]), names
-    )
-    spans = {version: each for part in seen.values() for version, each in part.items()}
-    columns = (found[name].to_pylist() for name in ("source_version_id", "byte_starts"))
-    is_seen = [
-        any(_is_inside(spans[version], at) for at in places)
-        for version, places in zip(*columns, strict=True)
-    ]
-    return found.filter(pa.array(is_seen, pa.bool_()))
+def _mentioned(
+    notes: Sequence[_Note], links: Iterable[_Link], seen: _Seen
+) -> Iterator[tuple[str, Sequence[str]]]:
+    names = Names(names_of((note.note_id, note.title, note.aliases) for note in notes))
+    linked: dict[str, list[Span]] = defaultdict(list)
+    for link in links:
+        linked[link.version_id].append((link.start, link.end))
+    for note in notes:
+        text = Text(note.text, note.body_start, sorted(linked[note.version_id]))
+        for row in mentions_in(note.note_id, text, names):
+            if any(_is_inside(seen[note.version_id], at) for at in row["byte_starts"]):
+                yield note.note_id, row["candidates"]
 
 
-def _is_inside(spans: Sequence[tuple[int, int]], at: int) -> bool:
+def _is_inside(spans: Sequence[Span], at: int) -> bool:
     return any(start <= at < end for start, end in spans)
-
-
-def _joined(contract: Contract, columns: Sequence[str], tables: Iterable[pa.Table]) -> pa.Table:
-    empty = contract.empty().select(columns)
-    return pa.concat_tables([empty, *tables]).combine_chunks()

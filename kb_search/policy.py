@@ -5,17 +5,20 @@ out is as good as absent: it changes no score, rank, count, neighbour or message
 """
 
 import datetime as dt
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from kb_core.errors import SettingsError
+from kb_core.names import name_key
 
 if TYPE_CHECKING:  # it loads pydantic, which a question may not need
     from kb_core.settings import Settings
 
 OWNER_NAME = "owner"
+_JOINS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,46 @@ class Policy:
     as_of: dt.datetime | None = None  # None: now
     is_sent: bool = False  # the passages go to a hosted model
     excluded_notes: tuple[str, ...] = ()  # patterns over note ids
+    excluded_links: tuple[str, ...] = ()  # patterns over link types and their properties
+    excluded_properties: tuple[str, ...] = ()  # patterns over the properties of notes
+    closed_versions: frozenset[str] = frozenset()  # of notes that kb.toml closed since the build
 
     def excludes(self, note_id: str) -> bool:
         """Tell whether a note is left out by name."""
         return any(fnmatchcase(note_id, pattern) for pattern in self.excluded_notes)
+
+    def excludes_link(self, link_type: str, label: str) -> bool:
+        """Tell whether links of a type, or from a property, are as good as not there."""
+        names = (fold_name(link_type), fold_name(label))
+        return any(_fits(name, self.excluded_links) for name in names) or self.excludes_property(
+            label
+        )
+
+    def excludes_property(self, name: str) -> bool:
+        """Tell whether what a property says is as good as not there."""
+        return _fits(fold_name(name), self.excluded_properties)
+
+
+def policy_for(
+    settings: "Settings", name: str = OWNER_NAME, as_of: dt.datetime | None = None
+) -> Policy:
+    """Return what kb.toml lets somebody ask. Raises SettingsError for an unknown principal."""
+    return Policy(
+        principal=principal_named(name, settings),
+        as_of=as_of,
+        excluded_notes=settings.policy.exclude_notes,
+        excluded_links=settings.policy.exclude_links,
+        excluded_properties=settings.policy.exclude_properties,
+    )
+
+
+def fold_name(name: str) -> str:
+    """Fold the name of a link type, a property or a kind: `Depends on` is `DEPENDS_ON`."""
+    return _JOINS.sub("_", name_key(name)).strip("_")
+
+
+def _fits(name: str, patterns: Collection[str]) -> bool:
+    return any(fnmatchcase(name, fold_name(pattern)) for pattern in patterns)
 
 
 def principal_named(name: str, settings: "Settings") -> Principal:

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from kb_search.graph_layer import KeptLine
+from kb_search.graph_search import Guided
 from kb_search.hybrid import RankedChunk, RankedNote
 from kb_search.obsidian import obsidian_link
 from kb_search.quote import best_quote
+from kb_search.refusal import Decision
 
 _DECIMALS = 9
 
@@ -79,11 +82,24 @@ class SearchResult:
     note: str
     results: tuple[FoundNote, ...]
     ranked: tuple[RankedNote, ...] = field(default=(), repr=False, compare=False)
+    guided: Guided | None = field(default=None, repr=False, compare=False)  # where the graph joined
+
+    @property
+    def decision(self) -> Decision | None:
+        """What an answerer should do; None from a variant that gives no such signal."""
+        return self.guided.decision if self.guided else None
+
+    @property
+    def lines(self) -> tuple[KeptLine, ...]:
+        """The link and claim lines that an answerer may read."""
+        return self.guided.answer.lines if self.guided else ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON value."""
         fields = {name: getattr(self, name) for name in ("question", "variant", "build")}
+        decided = {"decision": asdict(self.decision)} if self.decision else {}
         return fields | {
+            **decided,
             "pending": asdict(self.pending),
             "embedder": self.embedder,
             "note": self.note,

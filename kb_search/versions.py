@@ -20,21 +20,26 @@ def versions_at(notes: Iterable[Sequence[Version]], at: int) -> set[str]:
 
     A note that was gone then has none: a version ends without a successor of that moment.
     """
-    chosen = set()
-    for versions in notes:
-        known = [each for each in versions if each.available_at <= at]
-        if not known:
-            continue
-        newest = max(known, key=lambda each: each.number)
-        follows = {each.observed_at for each in versions if each.number > newest.number}
-        is_gone = (
-            newest.observed_until is not None
-            and newest.observed_until <= at
-            and newest.observed_until not in follows
-        )
-        if not is_gone:
-            chosen.add(newest.version_id)
-    return chosen
+    standing = (standing_at(versions, at) for versions in notes)
+    return {version.version_id for version in standing if version}
+
+
+def standing_at(versions: Sequence[Version], at: int) -> Version | None:
+    """Return which of a note's versions stood at an instant; None if none did, or none any more."""
+    known = [each for each in versions if each.available_at <= at]
+    if not known:
+        return None
+    newest = max(known, key=lambda each: each.number)
+    # The note may have gone with a later version, which nobody could read yet.
+    seen = [each for each in versions if each.number >= newest.number and each.observed_at <= at]
+    ends = [each.observed_until for each in sorted(seen, key=lambda each: each.number)]
+    is_gone = bool(ends) and ends[-1] is not None and ends[-1] <= at
+    return None if is_gone else newest
+
+
+def present(versions: Sequence[Version]) -> Version | None:
+    """Return the version of a note that has no end; None for a note that is gone."""
+    return next((each for each in versions if each.observed_until is None), None)
 
 
 def by_note(rows: Iterable[tuple[str, Version]]) -> list[list[Version]]:

@@ -19,7 +19,7 @@ from kb_search.build import PublishedBuild
 from kb_search.folder import Folder, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.policy import Policy
-from kb_search.readable import readable
+from kb_search.readable import readable, remembered
 from kb_search.vectors import VectorScope
 
 EVERYTHING = Policy()  # everybody's notes, as of now
@@ -32,6 +32,9 @@ class View:
     folders: tuple[Folder, ...]
     masks: tuple[NDArray[np.bool_], ...]
     valid_until: int | None = None  # when time alone adds to it; microseconds since 1970
+    policy: Policy = EVERYTHING
+    now: int = 0  # when it was taken, in microseconds since 1970
+    bounds: tuple[NDArray[np.bool_], ...] | None = None  # the rows of the folders asked for, if any
 
     @classmethod
     def over(
@@ -55,13 +58,15 @@ class View:
         seen = {folder.partition: mask for folder, mask, _ in found}
         there = [folder for folder, _, _ in found]
         if folders is None:
-            return cls(tuple(there), tuple(seen.values()), horizon)
-        masks: dict[str, NDArray[np.bool_]] = {}
+            return cls(tuple(there), tuple(seen.values()), horizon, policy, at)
+        bounds: dict[str, NDArray[np.bool_]] = {}
         for name in folders:
-            for folder, mask in _named(there, seen, name):
-                masks[folder.partition] = masks.get(folder.partition, mask) | mask
-        chosen = tuple(folder for folder in there if folder.partition in masks)
-        return cls(chosen, tuple(masks[folder.partition] for folder in chosen), horizon)
+            for folder, bound in _named(there, seen, name):
+                bounds[folder.partition] = bounds.get(folder.partition, bound) | bound
+        chosen = tuple(folder for folder in there if folder.partition in bounds)
+        asked = tuple(bounds[folder.partition] for folder in chosen)
+        masks = tuple(seen[folder.partition] & bounds[folder.partition] for folder in chosen)
+        return cls(chosen, masks, horizon, policy, at, asked)
 
     def is_over(self, now: int) -> bool:
         """Tell whether time alone has changed what belongs to it (microseconds since 1970)."""
@@ -76,6 +81,19 @@ class View:
             else not folder.rows.is_current.any()
             for folder in build.folders
         )
+
+    def remembered(self, folder: Folder) -> NDArray[np.bool_]:
+        """Return the rows of a folder that are not in view but say what was said before.
+
+        The folder is one of the view's, or one of its build's that has no row in view.
+        """
+        at = next((n for n, each in enumerate(self.folders) if each is folder), None)
+        if at is None:
+            nothing = np.zeros(len(folder.rows.docs), np.bool_)
+            is_asked = self.bounds is None
+            return remembered(folder, self.policy, self.now, nothing) if is_asked else nothing
+        found = remembered(folder, self.policy, self.now, self.masks[at])
+        return found if self.bounds is None else found & self.bounds[at]
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.int64], ...]:
@@ -217,18 +235,18 @@ class View:
 def _named(
     folders: Sequence[Folder], seen: Mapping[str, NDArray[np.bool_]], name: str
 ) -> list[tuple[Folder, NDArray[np.bool_]]]:
-    """Return the folders a name stands for, and which of their rows in view."""
+    """Return the folders a name stands for, and which of their rows lie there."""
     path = folder_path(name)
     found = [
-        (folder, seen[folder.partition])
+        (folder, np.ones(len(seen[folder.partition]), np.bool_))
         for folder in folders
         if name == folder.partition or path == folder.path or _is_above(path, folder.path)
     ]
     found = found or [
-        (folder, mask)
+        (folder, bound)
         for folder in folders
         if _is_above(folder.path, path)
-        and (mask := _rows_below(folder, path) & seen[folder.partition]).any()
+        and ((bound := _rows_below(folder, path)) & seen[folder.partition]).any()
     ]
     if not found:
         known = ", ".join(shown_path(folder.path) for folder in folders)

@@ -3,7 +3,7 @@
 from kb_core.dates import instant_of
 from kb_core.errors import SettingsError
 from kb_core.settings import Settings
-from kb_search.policy import OWNER, Policy, principal_named
+from kb_search.policy import OWNER_NAME, Policy, policy_for
 
 
 def policy_of(settings: Settings, as_whom: str | None = None, as_of: str | None = None) -> Policy:
@@ -19,8 +19,4 @@ def policy_of(settings: Settings, as_whom: str | None = None, as_of: str | None 
                 f"{as_of!r} is no date. Give a year, month, day or instant: 2024, 2024-03, "
                 "2024-03-14, 2024-03-14T18:00:00+01:00."
             )
-    return Policy(
-        principal=principal_named(as_whom, settings) if as_whom else OWNER,
-        as_of=instant,
-        excluded_notes=settings.policy.exclude_notes,
-    )
+    return policy_for(settings, as_whom or OWNER_NAME, instant)

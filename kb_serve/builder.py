@@ -16,9 +16,11 @@ from eval_assets.folder_scores import folders_to_score
 from kb_assets.build.publish import pinned
 from kb_assets.build.run import was_refused
 from kb_assets.choices import read_choices
+from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
-from kb_assets.embeddings.run import is_lagging, open_for
+from kb_assets.embeddings.run import is_lagging
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
+from kb_assets.lines.run import is_fresh as lines_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
 from kb_core.errors import (
@@ -33,7 +35,7 @@ from kb_core.ids import partition_key
 from kb_serve.build_summary import Summary
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
-from kb_serve.definitions import PUBLISH, SCORES, VAULT, VECTORS, WORDS, make_definitions
+from kb_serve.definitions import LINES, PUBLISH, SCORES, VAULT, VECTORS, WORDS, make_definitions
 from kb_serve.newest import newest_first
 from kb_serve.orphan_runs import run_tags
 from kb_serve.output import duration, visible
@@ -93,6 +95,7 @@ class Builder:
                 self._job(instance, VAULT)
             self._note_published("words_seconds")
             self._vectors(instance, partitions)
+            self._publish_rest(instance)
             self._scores(instance)
         return self._finish()
 
@@ -138,7 +141,15 @@ class Builder:
             if self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()
-        # What was kept back a moment ago would be kept back again.
+        self._lines(instance, embedder)
+
+    def _lines(self, instance: dg.DagsterInstance, embedder: Embedder | None) -> None:
+        """Make the vectors of links and claims, or bring along those that were made before."""
+        if not lines_are_fresh(self._home, embedder):
+            self._job(instance, LINES)
+
+    def _publish_rest(self, instance: dg.DagsterInstance) -> None:
+        """Publish what was made since; what was kept back a moment ago would be kept back again."""
         if not self._is_published() and not was_refused(self._home):
             self._job(instance, PUBLISH)
 

@@ -16,7 +16,10 @@ from kb_core.settings import find_home
 from kb_serve.output import emit, say
 
 # Everyday commands first; `kb --help` shows them in this order.
-EVERYDAY = ("init", "doctor", "build", "search", "eval", "questions", "check", "ui")
+EVERYDAY = (
+    *("init", "doctor", "build", "search", "connected", "path"),
+    *("eval", "questions", "check", "ui"),
+)
 UPKEEP = (
     "refresh",
     "publish",

@@ -26,7 +26,11 @@ from kb_assets.checks import (
 )
 from kb_assets.chunks.asset import chunks
 from kb_assets.embeddings.asset import embeddings
+from kb_assets.entities.asset import entities
+from kb_assets.extractions.asset import extractions
 from kb_assets.keyword_index.asset import keyword_index
+from kb_assets.knowledge.asset import knowledge
+from kb_assets.lines.asset import line_vectors
 from kb_assets.note_links.asset import note_links
 from kb_assets.notes.asset import notes
 from kb_assets.placeholders.asset import placeholders
@@ -44,6 +48,7 @@ from sensors.wiring import TIME_BOX_TAG, Job, Wiring
 
 WORDS = "words"
 VECTORS = "vectors"
+LINES = "lines"
 VAULT = "vault"
 PUBLISH = "publish"
 SCORES = "scores"
@@ -67,18 +72,29 @@ def _job(name: str, selection: dg.AssetSelection, description: str) -> Job:
 
 _WORDS_JOB = _job(
     WORDS,
-    _with_checks([placeholders, notes, chunks, keyword_index], files_check, contracts_check),
-    "Read one folder of the vault and make its words searchable.",
+    _with_checks(
+        [placeholders, notes, chunks, keyword_index, extractions], files_check, contracts_check
+    ),
+    "Read one folder of the vault, and make its words and what it says searchable.",
 )
 _VECTORS_JOB = _job(
     VECTORS,
     _with_checks([embeddings], vectors_check),
     "Make the vectors of one folder's passages.",
 )
+_LINES_JOB = _job(
+    LINES,
+    dg.AssetSelection.assets(line_vectors),
+    "Make the vectors of links and claims.",
+)
 _VAULT_JOB = _job(
     VAULT,
-    _with_checks([note_links, build, eval_report, published], answers_check, freshness_check),
-    "Resolve all links, put everything together, score and publish it.",
+    _with_checks(
+        [note_links, entities, knowledge, build, eval_report, published],
+        answers_check,
+        freshness_check,
+    ),
+    "Resolve all links, put together what the vault says, score and publish it.",
 )
 _PUBLISH_JOB = _job(
     PUBLISH,
@@ -96,7 +112,15 @@ _VALUES_JOB = _job(
     _with_checks([chunks], values_check),
     "Hold the values of one folder's passages against their rules.",
 )
-_JOBS = [_WORDS_JOB, _VECTORS_JOB, _VAULT_JOB, _PUBLISH_JOB, _SCORES_JOB, _VALUES_JOB]
+_JOBS = [
+    _WORDS_JOB,
+    _VECTORS_JOB,
+    _LINES_JOB,
+    _VAULT_JOB,
+    _PUBLISH_JOB,
+    _SCORES_JOB,
+    _VALUES_JOB,
+]
 
 
 def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
@@ -114,6 +138,10 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             chunks,
             keyword_index,
             embeddings,
+            extractions,
+            entities,
+            knowledge,
+            line_vectors,
             build,
             eval_report,
             eval_scores,
@@ -137,11 +165,14 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
 def _follow_folders(settings: RefreshSettings) -> dg.AutomationConditionSensorDefinition:
     return dg.AutomationConditionSensorDefinition(
         "follow_folders",
-        target=dg.AssetSelection.assets(note_links, build, eval_report, published),
+        target=dg.AssetSelection.assets(
+            note_links, entities, knowledge, build, eval_report, published
+        ),
         default_status=dg.DefaultSensorStatus.RUNNING,
         minimum_interval_seconds=settings.every_seconds,
         run_tags={**run_tags(), **_NO_RETRY, ASKED_BY_TAG: "follow_folders"},
-        description="When a folder's content changed: links, build, scores and publishing follow.",
+        description="When a folder's content changed: links, knowledge, build, scores and "
+        "publishing follow.",
     )
 
 
@@ -160,6 +191,7 @@ def make_wiring(bench: Workbench | None) -> Wiring:
         open_bench=lambda: bench or _find_bench(),
         words=_WORDS_JOB,
         vectors=_VECTORS_JOB,
+        lines=_LINES_JOB,
         vault=_VAULT_JOB,
         scores=_SCORES_JOB,
         values=_VALUES_JOB,

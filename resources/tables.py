@@ -228,10 +228,13 @@ def read_parquet(
             if bytes_hash(source.read_buffer()) != path.stem:
                 raise StoreError(f"{path} is damaged: its bytes are not its name's. {remedy}")
             source.seek(0)
-            return pq.read_table(source, columns=columns, page_checksum_verification=True)
+            # Not `read_table`: that loads pandas, which takes longer than the whole question.
+            with pq.ParquetFile(source, page_checksum_verification=True) as file:
+                table = file.read(columns=None if columns is None else list(columns))
+            return table if columns is None else table.select(list(columns))
     except FileNotFoundError:
         raise StoreError(f"{path} is missing. {remedy}") from None
-    except (OSError, pa.ArrowException) as problem:
+    except (OSError, pa.ArrowException, KeyError) as problem:
         raise StoreError(f"{path} is damaged ({type(problem).__name__}). {remedy}") from None
 
 

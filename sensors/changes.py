@@ -1,7 +1,8 @@
 """Decide what `vault_changes` asks for in one tick. Pure but for the doors it is handed.
 
 Words come first, of every folder that changed and is quiet. Vectors follow when no words are
-under way, one folder at a time, because they take the whole machine. Links and build follow by
+under way, one folder at a time, because they take the whole machine, then those of links and
+claims. Links, knowledge and build follow by
 Dagster's own automation; only when that does not happen are they asked for here.
 """
 
@@ -18,7 +19,7 @@ from sensors.sweep import Sight, signature_of
 
 # Dagster's automation looks every 30 s; it may also find a run of its own in the queue.
 GRACE_SECONDS = 90.0
-_VAULT = "asked"
+_VAULT, _LINES = "asked", "lines"
 
 
 class Doors(Protocol):
@@ -36,6 +37,12 @@ class Doors(Protocol):
     def vectors_state(self, partition: str) -> str:
         """Name how far the folder's vectors are."""
 
+    def lines_are_behind(self) -> bool:
+        """Tell whether vectors of links and claims can be made now. Raises KbError."""
+
+    def lines_state(self) -> str:
+        """Name how far they are."""
+
     def vault_is_behind(self) -> bool:
         """Tell whether links, build, scores or publishing lag behind the folders."""
 
@@ -46,6 +53,7 @@ class Busy:
 
     words: frozenset[str] = frozenset()  # partitions that are being read
     vectors: frozenset[str] = frozenset()
+    is_lines: bool = False
     is_vault: bool = False
 
 
@@ -82,6 +90,7 @@ class Names:
     words: str
     vectors: str
     vault: str
+    lines: str
 
 
 def decide(tick: Tick) -> str:
@@ -93,6 +102,7 @@ def decide(tick: Tick) -> str:
     if not tick.requests and not tick.busy.words:
         _vectors(tick)
         _vault(tick)
+        _lines(tick)
     tick.memory.swept_at = tick.now
     return listed(tick.waiting, f"Nothing changed in {counted(len(tick.sights), 'folder')}.")
 
@@ -200,7 +210,7 @@ def _vault(tick: Tick) -> None:
         return
     if not tick.doors.vault_is_behind():
         memory.lagging_since = 0.0
-        memory.vault.clear()
+        memory.vault.pop(_VAULT, None)
         return
     memory.lagging_since = memory.lagging_since or tick.now
     if tick.now - memory.lagging_since < GRACE_SECONDS:
@@ -217,6 +227,29 @@ def _vault(tick: Tick) -> None:
     )
     tick.requests += [request] if request else []
     tick.waiting += [f"The run for links and build {why}"] if why else []
+
+
+def _lines(tick: Tick) -> None:
+    """Ask for the vectors of links and claims when nothing else is to be done for the vault."""
+    if tick.busy.is_lines:
+        tick.waiting.append("Vectors of links and claims are being made")
+        return
+    is_settled = not (tick.busy.is_vault or tick.memory.lagging_since)
+    if tick.requests or tick.busy.vectors or not is_settled:
+        return
+    if not tick.doors.lines_are_behind():
+        tick.memory.vault.pop(_LINES, None)
+        return
+    request, why = ask(
+        tick.memory.vault,
+        _LINES,
+        Request(tick.names.lines, None),
+        situation=_short(tick.doors.lines_state()),
+        now=tick.now,
+        last_failure=tick.last_failure,
+    )
+    tick.requests += [request] if request else []
+    tick.waiting += [f"The vectors of links and claims: {why}"] if why else []
 
 
 def _names(tick: Tick, partitions: Sequence[str]) -> str:

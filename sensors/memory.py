@@ -53,7 +53,7 @@ class Memory:
     waits: dict[str, Seen] = field(default_factory=dict)  # what a person has to decide on
     words: dict[str, Asked] = field(default_factory=dict)
     vectors: dict[str, Asked] = field(default_factory=dict)
-    vault: dict[str, Asked] = field(default_factory=dict)  # under "asked", once there is any
+    vault: dict[str, Asked] = field(default_factory=dict)  # "asked", "lines"
     lagging_since: float = 0.0  # since when links and build are behind the folders; 0: they aren't
 
     @classmethod

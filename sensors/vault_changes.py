@@ -11,15 +11,19 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from kb_assets.build.run import was_refused
+from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
-from kb_assets.embeddings.run import open_for
 from kb_assets.failures import without_text
 from kb_assets.freshness import code_version, vault_is_fresh, words_are_fresh, words_follow
+from kb_assets.lines.run import is_finished as lines_are_finished
+from kb_assets.lines.run import is_fresh as lines_are_fresh
 from kb_assets.partitions import FOLDERS
 from kb_assets.placeholders.listing import folders_of, register_vault
 from kb_core.errors import EmbedderMissingError, KbError
 from kb_core.ids import content_id, json_hash
 from kb_core.settings import RefreshSettings
+from kb_search.knowledge_index import INDEX
+from kb_search.line_vectors import LINES
 from resources.home import Home
 from resources.vault import Entry, LocalVault
 from sensors.asking import Request
@@ -40,7 +44,7 @@ def vault_changes(wiring: Wiring, settings: RefreshSettings) -> dg.SensorDefinit
 
     @dg.sensor(
         name=NAME,
-        jobs=[wiring.words, wiring.vectors, wiring.vault],
+        jobs=[wiring.words, wiring.vectors, wiring.lines, wiring.vault],
         minimum_interval_seconds=settings.every_seconds,
         default_status=(
             dg.DefaultSensorStatus.RUNNING if settings.watch else dg.DefaultSensorStatus.STOPPED
@@ -98,11 +102,15 @@ def _look_around(
         busy=Busy(
             words=partitions_of(runs, [wiring.words.name]),
             vectors=partitions_of(runs, [wiring.vectors.name]),
-            is_vault=any("dagster/partition" not in run.tags for run in runs),
+            is_lines=any(run.job_name == wiring.lines.name for run in runs),
+            is_vault=any(
+                "dagster/partition" not in run.tags and run.job_name != wiring.lines.name
+                for run in runs
+            ),
         ),
         last_failure=lambda job, key, since: last_failure(context.instance, job, key, since),
         is_time_up=lambda: time.monotonic() >= deadline,
-        names=Names(wiring.words.name, wiring.vectors.name, wiring.vault.name),
+        names=Names(wiring.words.name, wiring.vectors.name, wiring.vault.name, wiring.lines.name),
     )
 
 
@@ -142,7 +150,7 @@ def _is_building(runs: Sequence[dg.DagsterRun], wiring: Wiring) -> bool:
 def _run_request(request: Request, wiring: Wiring, home: Home) -> dg.RunRequest:
     """Make the run request. It has no run key: one that was used once would swallow the next."""
     tags = {**wiring.run_tags(), ASKED_BY_TAG: NAME, "kb/times": str(request.times)}
-    if request.job == wiring.vectors.name:
+    if request.job in (wiring.vectors.name, wiring.lines.name):
         tags[TIME_BOX_TAG] = f"{home.settings.refresh.vector_minutes:g}"
     else:
         tags[_PRIORITY] = "10"  # words before what was queued for vectors and scores
@@ -192,6 +200,18 @@ class _HomeDoors:
         store = self._home.store
         chunks, vectors = (store.pointer(name, partition) for name in ("chunks", "vectors"))
         return f"{chunks.hash if chunks else ''} {vectors.hash if vectors else ''}"
+
+    def lines_are_behind(self) -> bool:
+        """See Doors. Opens an embedder only if the lines' vectors look unfinished."""
+        if lines_are_finished(self._home):
+            return False
+        embedder, _ = open_for(self._home)
+        return not lines_are_fresh(self._home, embedder)
+
+    def lines_state(self) -> str:
+        """See Doors: progress is another state."""
+        found = (self._home.store.pointer(name) for name in (INDEX, LINES))
+        return " ".join(pointer.hash if pointer else "" for pointer in found)
 
     def vault_is_behind(self) -> bool:
         """See Doors. A build that was judged and kept back is not behind."""

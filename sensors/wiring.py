@@ -26,6 +26,7 @@ class Wiring:
     open_bench: Callable[[], Workbench]  # raises KbError
     words: Job
     vectors: Job
+    lines: Job
     vault: Job
     scores: Job
     values: Job

@@ -6,7 +6,11 @@ from pathlib import Path
 from kb_assets.build.run import run_build
 from kb_assets.chunks.run import run as cut
 from kb_assets.embeddings.run import run as embed
+from kb_assets.entities.run import run as name_entities
+from kb_assets.extractions.run import run as extract
 from kb_assets.keyword_index.run import run as index
+from kb_assets.knowledge.run import run as know
+from kb_assets.lines.run import run as embed_lines
 from kb_assets.note_links.run import run as link
 from kb_assets.notes.run import run as read
 from kb_assets.placeholders.listing import begin_listing
@@ -37,9 +41,12 @@ def build(home: Home, now: dt.datetime = NOW, *, with_vectors: bool = True) -> s
     look_at(home, now)
     bench = Workbench(home, started=now)
     for partition in sorted(home.folders()):
-        for stage in (read, cut, index):
+        for stage in (read, cut, index, extract):
             stage(home, partition)
         if with_vectors:
             embed(bench, partition)
-    link(home)
+    for of_vault in (link, name_entities, know):
+        of_vault(home)
+    if with_vectors:
+        embed_lines(bench)
     return run_build(home).hash

@@ -13,11 +13,16 @@ from pathlib import Path
 from kb_assets.build.publish import run_published
 from kb_assets.build.run import run_build
 from kb_assets.chunks.run import run as cut
+from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
-from kb_assets.embeddings.run import open_for
 from kb_assets.embeddings.run import run as embed
+from kb_assets.entities.run import run as name_entities
+from kb_assets.extractions.run import run as extract
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.keyword_index.run import run as index
+from kb_assets.knowledge.run import run as know
+from kb_assets.lines.run import is_fresh as lines_are_fresh
+from kb_assets.lines.run import run as embed_lines
 from kb_assets.note_links.run import run as link
 from kb_assets.notes.run import run as read
 from kb_assets.placeholders.listing import begin_listing, folders_of, register_vault
@@ -58,13 +63,16 @@ def build_by_stages(home: Home, now: dt.datetime, partitions: Sequence[str]) -> 
         except MassLossError:
             asked.append(partition)
     if not vault_is_fresh(home):
-        link(home)
+        for stage in (link, name_entities, know):
+            stage(home)
         run_build(home)
         run_published(home)
     embedder, _ = open_for(home)
     for partition in partitions:
         if partition not in asked and not vectors_are_fresh(home, partition, embedder):
             embed(Workbench(home, started=now), partition)
+    if not lines_are_fresh(home, embedder):
+        embed_lines(Workbench(home, started=now))
     run_build(home)
     run_published(home)
     return asked
@@ -95,7 +103,7 @@ def _words(home: Home, partition: str, now: dt.datetime) -> None:
     if words_are_fresh(home, partition, now):
         return
     look(home, partition, now)
-    for stage in (read, cut, index):
+    for stage in (read, cut, index, extract):
         stage(home, partition)
 
 

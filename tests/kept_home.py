@@ -32,6 +32,7 @@ def make_kept_home(root: Path, url: str) -> Home:
         '[evaluation]\nvariants = ["hybrid", "keyword"]\n',
     )
     put(home, "dagster.yaml", default_text("dagster.yaml"))
+    put(home / "data", "ontology.toml", 'silent = ["shelf"]\n')
     write_questions(home, TOPICS[:4])
     opened = Home.open(home)
     build_directly(opened)

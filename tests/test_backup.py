@@ -111,7 +111,7 @@ def test_a_backup_holds_the_closure_and_nothing_else(built, copied):
     held = set(read_backup(copied).files)
 
     assert {"kb.toml", "dagster.yaml", "data/CURRENT", "data/home.json"} <= held
-    assert {"data/eval/costs.jsonl", "data/history/listing.json"} <= held
+    assert {"data/eval/costs.jsonl", "data/ontology.toml", "data/history/listing.json"} <= held
     assert "data/cache/embeddings.sqlite" in held
     assert not [path for path in held if "leases" in path or path.startswith("data/dagster")]
     builds = [path for path in held if path.startswith("data/builds/")]

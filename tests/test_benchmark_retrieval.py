@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.question_sets import default_vault, is_home_set, load_questions, read_all_questions
-from benchmarks.retrieval import bm25s_ranker, engine_ranker, with_vault
+from benchmarks.retrieval import EngineRanker, bm25s_ranker, with_vault
 from benchmarks.retrieval_figures import Row, Rows, figures_and_aims
 from kb_core.errors import EmbedderMissingError, SettingsError
 from kb_core.settings import Settings, read_settings
@@ -147,9 +147,9 @@ def test_the_search_ranks_by_what_was_named_or_not_at_all(tmp_path):
     publish(tmp_path, made)
     engine = Engine(PublishedBuild.open(tmp_path), Settings(), "Notes", open_nothing)
 
-    assert engine_ranker(engine, "keyword")("pears") == ["a/Pears.md"]
+    assert EngineRanker(engine, "keyword")("pears") == ["a/Pears.md"]
     with pytest.raises(EmbedderMissingError, match="hybrid was not asked"):
-        engine_ranker(engine, "hybrid")("pears")
+        EngineRanker(engine, "hybrid")("pears")
 
 
 def test_bm25s_ranks_the_notes_that_the_search_reads(tmp_path):

@@ -58,8 +58,9 @@ def columns(**values: list) -> pa.Table:
 GOOD = {
     "files": columns(path=["a.md", "b.png"], is_note=[True, False], status=["readable", "skipped"]),
     "notes": columns(version_id=["1", "2"], note_id=["a.md", "a.md"], is_current=[False, True]),
-    "chunks": columns(version_id=["1", "2"], text_id=["t", "u"]),
+    "chunks": columns(version_id=["1", "2"], chunk_id=["c", "c"], text_id=["t", "u"]),
     "indexed_rows": 2,
+    "said": {"mentions": columns(version_id=["2"], chunk_id=["c"])},
 }
 
 
@@ -72,8 +73,12 @@ def test_tables_that_fit_together_may_be_published():
     [
         ({"notes": GOOD["notes"].slice(0, 1)}, "1 readable notes are not among the notes"),
         (
-            {"chunks": columns(version_id=["1", "9"], text_id=["t", "u"])},
+            {"chunks": columns(version_id=["1", "9"], chunk_id=["c", "c"], text_id=["t", "u"])},
             "1 chunks are of note versions that do not exist",
+        ),
+        (
+            {"said": {"claims": columns(version_id=["2", "2"], chunk_id=["c", "d"])}},
+            "1 rows of claims stand in chunks that do not exist",
         ),
         ({"indexed_rows": 1}, "the keyword index holds 1 texts, the chunks 2"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb_assets.embeddings.doors import Checked, Door
+from kb_assets.embedder_doors import Checked, Door
 from kb_core.errors import EmbedderDownError, EmbedderMissingError
 from kb_core.settings import EmbedderSettings
 from kb_core.tokens import RegexTokenCounter

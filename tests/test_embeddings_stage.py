@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb_assets.embeddings.stage import EmbedPlan, embed_missing, plan_passages
+from kb_assets.embedding_work import EmbedPlan, embed_missing
+from kb_assets.embeddings.stage import plan_passages
 from kb_assets.embeddings.vectors import assemble
 from kb_core.contracts import CHUNKS
 from kb_core.errors import EmbedderDownError

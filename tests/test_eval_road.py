@@ -64,6 +64,7 @@ def test_a_complete_build_is_scored_and_the_scores_lie_beside_it(scored):
     rows = Builds(root / "home" / "data").scores(built["build"])["scores"]["rows"]
     assert set(rows) == {
         "hybrid+linked",
+        "routed",
         "keyword+linked",
         "hybrid",
         "vector",

@@ -73,7 +73,7 @@ def test_without_an_embedder_words_are_scored_and_the_reason_stands(words):
     )
     # The plainest first.
     assert list(done.scores.rows) == ["bm25s", "keyword+linked", "keyword"]
-    assert set(done.scores.problems) == {"hybrid+linked", "hybrid", "vector"}
+    assert set(done.scores.problems) == {"hybrid+linked", "hybrid", "routed", "vector"}
     assert report(words)["evaluation"]["variant"] == "keyword"
     assert [row["variant"] for row in history(words)] == ["keyword"]
 

@@ -156,7 +156,7 @@ def test_naming_within_a_view_is_that_of_a_vault_of_these_notes_alone(notes, see
     text = " ".join(words)
     rows = [(path, title, aliases) for path, (title, aliases) in notes.items()]
     view = graph(rows).within(seen)
-    alone = Names(find_names(notes_table(*(row for row in rows if row[0] in seen))))
+    alone = Names.of_table(find_names(notes_table(*(row for row in rows if row[0] in seen))))
 
     expected = [
         note_id

@@ -44,7 +44,7 @@ def mentions(text, *named, links=()):
         }
         for n, (start, end) in enumerate(links)
     )  # fmt: skip
-    rows = find_mentions(notes, raw, Names(find_names(notes))).to_pylist()
+    rows = find_mentions(notes, raw, Names.of_table(find_names(notes))).to_pylist()
     spans = [
         (start, end, row["target_note_id"])
         for row in rows
@@ -247,7 +247,7 @@ def test_keeping_the_mentions_of_known_versions_gives_those_of_a_full_search(fir
         named = [(*each, "") for each in (KILN, MIRA)]
         return notes_table(*named, *((f"{text}.md", "Plain", [], text) for text in texts))
 
-    names = Names(find_names(vault([])))
+    names = Names.of_table(find_names(vault([])))
     raw = NOTE_LINKS_RAW.empty()
     before = find_mentions(vault(dict.fromkeys(first)), raw, names)
     now = vault(dict.fromkeys(second))

@@ -158,6 +158,42 @@ def test_closing_a_note_closes_what_it_said_before(tmp_path):
     assert notes(home, Policy(MARIT, as_of=before)) == {"Work/Open.md"}
 
 
+def test_until_a_new_version_is_available_the_one_before_stands_now_and_as_of_now(
+    tmp_path, monkeypatch
+):
+    home = made(tmp_path, {"Work/Price.md": "A kiln costs 100.\n"})
+    later = "---\navailable_at: 2026-06-01\n---\nA kiln costs 120.\n"
+    put(tmp_path / "vault", "Work/Price.md", later)
+    Builds(home.data).point_to(build(home, NOW + dt.timedelta(days=30), with_vectors=False))
+    engine = Engine.open(home.root, home.settings)
+
+    def quotes(day, policy):
+        monkeypatch.setattr("time.time_ns", lambda: int(at(day).timestamp() * 1e9))
+        found = engine.search("kiln", variant="keyword", policy=policy).results
+        return [each.best.quote for each in found]
+
+    for day, price in (("2026-05-01", "100"), ("2026-06-02", "120")):
+        assert quotes(day, Policy()) == [f"A kiln costs {price}."]
+        assert quotes(day, Policy(as_of=at(day))) == [f"A kiln costs {price}."]
+
+
+@pytest.mark.parametrize("is_emptied", [False, True])
+def test_deleting_or_emptying_a_closed_note_opens_nothing_it_said_before(tmp_path, is_emptied):
+    home = made(tmp_path, {"Work/Open.md": "kiln\n", "Work/Else.md": "kiln\n"})
+    closed = "---\nreaders: [marit]\n---\nkiln\n"
+    note = put(tmp_path / "vault", "Work/Open.md", closed)
+    build(home, NOW + dt.timedelta(days=30), with_vectors=False)
+    note.unlink()
+    if is_emptied:
+        put(tmp_path / "vault", "Work/Open.md", "---\nreaders: [marit]\n---\n")
+    later = NOW + dt.timedelta(days=60)
+    Builds(home.data).point_to(build(home, later, with_vectors=False))
+    before = NOW + dt.timedelta(days=1)
+
+    assert notes(home, Policy(MAIN, as_of=before)) == {"Work/Else.md"}
+    assert notes(home, Policy(MARIT, as_of=before)) == {"Work/Else.md", "Work/Open.md"}
+
+
 def test_time_alone_brings_what_was_announced(home, monkeypatch):
     engine = Engine.open(home.root, home.settings)
     now = [at("2026-05-01")]
@@ -210,13 +246,11 @@ def histories(draw):
 @given(histories(), TIMES)
 def test_the_version_that_stood_is_the_last_one_available_unless_the_note_was_gone(versions, now):
     chosen = versions_at([versions], now)
-    expected = None
-    for each in versions:
-        if each.available_at <= now:
-            expected = each
-    if expected and expected.observed_until is not None and expected.observed_until <= now:
-        successors = [each for each in versions if each.number > expected.number]
-        if not any(each.observed_at == expected.observed_until for each in successors):
+    expected = next((each for each in reversed(versions) if each.available_at <= now), None)
+    seen = [each for each in versions if each.observed_at <= now]
+    if expected and expected.observed_at <= now:
+        end = seen[-1].observed_until  # of the newest version, whether it could be read or not
+        if end is not None and end <= now:
             expected = None
 
     assert chosen == ({expected.version_id} if expected else set())

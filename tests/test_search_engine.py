@@ -147,7 +147,7 @@ def test_without_an_embedder_words_answer_and_say_so(home):
 def test_the_embedder_is_opened_once(home):
     opened = []
     made = engine(home)
-    made._open_embedder = lambda settings: opened.append(settings) or Compass()
+    made._asking._opens = lambda settings: opened.append(settings) or Compass()
 
     made.search("plums")
     made.search("pears")
@@ -159,7 +159,7 @@ def test_an_embedder_that_stops_answering_is_asked_again(home):
     made = engine(home, problem=EmbedderDownError("no answer"))
     assert made.search("plums").embedder is None
 
-    made._open_embedder = lambda settings: Compass()
+    made._asking._opens = lambda settings: Compass()
 
     assert made.search("plums").embedder == "compass"
 

@@ -386,7 +386,7 @@ def test_broken_settings_are_said_and_end_nothing(watched):
 def test_vectors_follow_the_words_one_folder_at_a_time(tmp_path, monkeypatch):
     from tests.standins.hash_embedder import HashEmbedder
 
-    monkeypatch.setattr("kb_assets.embeddings.run.open_embedder", lambda _s: HashEmbedder())
+    monkeypatch.setattr("kb_assets.embedder_choice.open_embedder", lambda _s: HashEmbedder())
     monkeypatch.setattr("kb_assets.build.run.open_embedder", lambda _s: HashEmbedder())
     watched = Watched.built(tmp_path, "[refresh]\nquiet_seconds = 0\n")
     watched.tick()
@@ -409,6 +409,33 @@ def test_vectors_follow_the_words_one_folder_at_a_time(tmp_path, monkeypatch):
     watched.run(third.requests[0])
     assert asked_for(watched, third) == [("vectors", "Archive")]  # it never had any
     assert watched.tick().requests == []
+
+
+def test_vectors_of_lines_come_last_and_go_on_until_all_are_made(tmp_path, monkeypatch):
+    from tests.standins.hash_embedder import HashEmbedder
+
+    monkeypatch.setattr("kb_assets.embedder_choice.open_embedder", lambda _s: HashEmbedder())
+    monkeypatch.setattr("kb_assets.build.run.open_embedder", lambda _s: HashEmbedder())
+    notes = {"Work/Pier.md": "---\nstatus: open\n---\n# Pier\n\nThe pier.\n"}
+    watched = Watched.built(tmp_path, "[refresh]\nquiet_seconds = 0\n", notes)
+    watched.tick()
+    rewrite(watched.vault / "Work/Pier.md", notes["Work/Pier.md"].replace("open", "shut"))
+    asked = []
+    for _ in range(2):
+        (request,) = watched.tick().requests
+        asked.append(request.job_name)
+        watched.run(request)
+    behind = watched.tick()
+    watched.run(dg.RunRequest(job_name="vault"))
+    (request,) = watched.tick().requests
+
+    assert asked == ["words", "vectors"]
+    assert behind.reason == "Links and build follow by themselves."
+    assert (request.job_name, request.partition_key) == ("lines", None)
+    assert request.tags["kb/time-box-minutes"] == "10"
+    assert watched.run(request)
+    assert watched.home.store.pointer("line_vectors").rows == 2  # open before, shut now
+    assert "lines" not in [each.job_name for each in watched.tick().requests]
 
 
 def pretend_run(watched, request, status):

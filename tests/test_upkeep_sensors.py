@@ -423,7 +423,8 @@ def test_links_and_build_wait_for_all_folders_that_are_read_and_then_run_once(wa
         state = dg.evaluate_automation_conditions(definitions, instance, cursor=state.cursor)
         asked.append(state.total_requested)
 
-    assert asked == [0, 0, 4, 0, 0]  # links, build, scores and publishing, once
+    # Links, entities, knowledge, build, scores and publishing, once.
+    assert asked == [0, 0, 6, 0, 0]
 
 
 def queue(instance, job, key, assets=("keyword_index",)):
@@ -447,4 +448,4 @@ def test_links_and_build_do_not_wait_for_vectors(watched):
 
     state = dg.evaluate_automation_conditions(definitions, instance, cursor=state.cursor)
 
-    assert state.total_requested == 4
+    assert state.total_requested == 6

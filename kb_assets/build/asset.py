@@ -12,7 +12,7 @@ from kb_assets.workbench import Workbench
 
 
 @dg.asset(
-    deps=["note_links", "keyword_index", "embeddings"],
+    deps=["note_links", "keyword_index", "embeddings", "knowledge", "line_vectors"],
     group_name="4_vault_knowledge",
     kinds={"json"},
     code_version=VERSION,

@@ -23,8 +23,21 @@ FOLDER_TABLES = (
     "keyword_index",
     "passages",
     "vectors",
+    "mentions",
+    "link_observations",
+    "claim_observations",
 )
-VAULT_TABLES = ("note_names", "note_graph", "folders")
+# Made from every folder's chunks and what they say: they belong to no other chunks.
+KNOWLEDGE_TABLES = (
+    "entities",
+    "entity_mentions",
+    "merge_ledger",
+    "links",
+    "claims",
+    "claim_relations",
+    "knowledge_graph",
+)
+VAULT_TABLES = ("note_names", "note_graph", "folders", *KNOWLEDGE_TABLES, "line_vectors")
 # Made for each folder from the whole vault: they stand apart from the folder's own chain.
 LINK_TABLES = ("note_links", "note_mentions")
 

@@ -16,6 +16,7 @@ from kb_assets.build.regression import score_problems
 from kb_assets.outcome import Outcome
 from kb_core.errors import NotBuiltError, StoreError
 from kb_search.build import PublishedBuild
+from kb_search.evidence import OBSERVATIONS
 from resources.builds import Builds
 from resources.home import Home
 from resources.tables import WHOLE, TableStore, read_parquet
@@ -222,6 +223,11 @@ def _folder_problems(store: TableStore, folder: Mapping[str, Any]) -> list[str]:
         folder["path"],
         read("files", ["path", "is_note", "status"]),
         read("notes", ["version_id", "note_id", "is_current"]),
-        read("chunks", ["version_id", "text_id"]),
+        read("chunks", ["version_id", "chunk_id", "text_id"]),
         artifacts["keyword_index"]["rows"],
+        {
+            name: read(name, ["version_id", "chunk_id"])
+            for name in OBSERVATIONS
+            if name in artifacts
+        },
     )

@@ -8,17 +8,26 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from kb_assets.build.manifest import FOLDER_TABLES, LINK_TABLES, VAULT_TABLES, make_manifest
+from kb_assets.build.manifest import (
+    FOLDER_TABLES,
+    KNOWLEDGE_TABLES,
+    LINK_TABLES,
+    VAULT_TABLES,
+    make_manifest,
+)
 from kb_assets.build.publish import is_judged, is_refused
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
 from kb_core.errors import EmbedderError, EmbedderMissingError, NotBuiltError, StoreError
 from kb_core.ids import json_hash
+from kb_search.evidence import MADE_FROM, OBSERVATIONS
 from resources.builds import Builds
 from resources.embedder import open_embedder
 from resources.history import History
 from resources.home import Home
 from resources.tables import WHOLE, Pointer, read_parquet
+
+_OF_CHUNKS = ("vectors", "passages", *OBSERVATIONS)
 
 
 def run_build(home: Home) -> Outcome:
@@ -59,6 +68,10 @@ def _manifest(home: Home) -> dict[str, Any]:
     for name in LINK_TABLES:
         found |= {f"{name}/{each}": home.store.pointer(name, each) for each in folders}
     vault = {name: pointer for name, pointer in found.items() if pointer}
+    for name in KNOWLEDGE_TABLES:
+        # Made of other chunks than these, it would point at passages that are not there.
+        if name in vault and not _is_known_from(vault[name], pointers):
+            del vault[name]
     builds = Builds(home.data)
     try:
         previous = builds.read(builds.current())["folders"]
@@ -72,7 +85,7 @@ def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
     pointers = {name: pointer for name, pointer in found.items() if pointer}
     if not _is_one_chain(home, partition, pointers):
         return {}
-    for name in ("vectors", "passages"):
+    for name in _OF_CHUNKS:
         # Vectors of other chunks than these would answer with the wrong passages.
         if name in pointers and not _is_made_from(pointers, name, "chunks"):
             del pointers[name]
@@ -98,6 +111,17 @@ def _is_made_from(pointers: Mapping[str, Pointer], name: str, source: str) -> bo
     return made is not None and given is not None and made.inputs.get(source) == given.hash
 
 
+def _is_known_from(made: Pointer, pointers: Mapping[str, Mapping[str, Pointer]]) -> bool:
+    """Tell whether knowledge was made from exactly these folders' chunks and what they say."""
+    given = {
+        f"{name}/{partition}": pointer.hash
+        for partition, found in pointers.items()
+        for name, pointer in found.items()
+        if name in MADE_FROM
+    }
+    return dict(made.inputs) == given
+
+
 def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, float]:
     counts: dict[str, float] = {
         "folders": folders,
@@ -108,6 +132,7 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         "chunks": 0,
         "texts": 0,
         "texts_without_vectors": 0,
+        **_known(manifest),
         "is_complete": int(_is_complete(home, manifest)),
     }
     for folder in manifest["folders"].values():
@@ -123,6 +148,14 @@ def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, 
         counts["folders_with_texts"] += int(texts > 0)
         counts["folders_with_vectors"] += int(embedded == texts > 0)
     return counts
+
+
+def _known(manifest: Mapping[str, Any]) -> dict[str, float]:
+    """Count what the vault's knowledge holds; nothing in a build that goes without."""
+    artifacts = manifest["vault"]["artifacts"]
+    return {
+        name: artifacts.get(name, {}).get("rows", 0) for name in ("entities", "links", "claims")
+    }
 
 
 def _is_complete(home: Home, manifest: Mapping[str, Any]) -> bool:

@@ -6,9 +6,10 @@ handles and summary, without the words of its explanations; it is read as clean 
 
 from collections.abc import Sequence
 
-from kb_assets.chunks.faces import Property, property_key
+from kb_assets.chunks.faces import Property
 from kb_assets.chunks.prose import clean_prose, display_text
 from kb_assets.chunks.sections import Section
+from kb_core.property_names import property_key
 
 CARD_KINDS = frozenset({"card", "researcher", "practitioner", "evidence"})
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kb_assets.chunks.prose import display_text
+from kb_core.property_names import property_key
 
 Property = Mapping[str, str]
 
@@ -43,11 +44,6 @@ def search_text(crumb: str, properties: str, text: str) -> str:
     """Join the parts of a search face, leaving out empty ones."""
     head = "\n".join(part for part in (crumb, properties) if part)
     return f"{head}\n\n{text}".strip()
-
-
-def property_key(name: str) -> str:
-    """Fold a property's name: `Superseded-By` and `superseded by` are one property."""
-    return re.sub(r"[\s_-]+", "_", name.strip(" \t*_-+")).lower()
 
 
 def property_face(

@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_assets.choices import read_choices, remember_embedder, token_counter
+from kb_assets.choices import read_choices
+from kb_assets.embedder_choice import counter_of, open_for, recorded_profile
+from kb_assets.embedding_work import EmbedOutcome, EmbedPlan, embed_missing
 from kb_assets.embeddings import passages, stage, vectors
-from kb_assets.embeddings.stage import EmbedOutcome, EmbedPlan, embed_missing, plan_passages
+from kb_assets.embeddings.stage import plan_passages
 from kb_assets.embeddings.vectors import assemble
 from kb_assets.outcome import Outcome, input_hashes, outcome
 from kb_assets.workbench import Workbench
@@ -23,10 +25,9 @@ from kb_core.tokens import TokenCounter
 from kb_search import vectors as search
 from kb_search.vectors import build_vector_arrays
 from resources.caches import EmbeddingCache
-from resources.embedder import Embedder, EmbedderProfile, open_embedder
+from resources.embedder import Embedder, EmbedderProfile
 from resources.home import Home
 from resources.tables import Pointer
-from resources.token_counter import open_token_counter
 
 STAGE = "embeddings"
 _NAMES = ("vectors", "passages")
@@ -38,9 +39,9 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     home = bench.home
     embedder, missing = open_for(home)
     problem = str(missing) if missing else ""
-    profile = embedder.profile if embedder else _recorded_profile(home)
+    profile = embedder.profile if embedder else recorded_profile(home)
     try:
-        counter = _counter(home, profile) if profile else None
+        counter = counter_of(home, profile) if profile else None
     except EmbedderError as unread:
         counter, problem = None, problem or str(unread)
     if profile is None or counter is None:
@@ -54,16 +55,6 @@ def run(bench: Workbench, partition: str) -> tuple[Outcome, str]:
     return made, problem or why
 
 
-def open_for(home: Home) -> tuple[Embedder | None, EmbedderError | None]:
-    """Open the home's embedder, or return why there is none. Raises HomeError for another one."""
-    try:
-        embedder = open_embedder(home.settings.embedder)
-    except EmbedderError as problem:
-        return None, problem
-    remember_embedder(home, embedder.profile.to_json())
-    return embedder, None
-
-
 def is_fresh(home: Home, partition: str, embedder: Embedder | None) -> bool:
     """Tell whether a run would find nothing to do.
 
@@ -72,7 +63,7 @@ def is_fresh(home: Home, partition: str, embedder: Embedder | None) -> bool:
     if embedder is None:
         held = _held(home, partition)
         if not held:
-            return _recorded_profile(home) is None
+            return recorded_profile(home) is None
         present = input_hashes(home, ["chunks"], partition)["chunks"]
         return len(held) == len(_NAMES) and all(
             each.inputs.get("chunks") == present and home.store.is_whole(each) for each in held
@@ -153,19 +144,6 @@ def _inputs(home: Home, partition: str, profile: EmbedderProfile) -> dict[str, s
     cut_by = "xlm-r" if profile.passage_tokens else read_choices(home).token_counter
     hashes = input_hashes(home, ["chunks"], partition)
     return {**hashes, "profile": profile.key(), "counter": cut_by}
-
-
-def _counter(home: Home, profile: EmbedderProfile) -> TokenCounter:
-    """Cut passages by the model's own tokens; where a text is one vector, use the home's."""
-    if profile.passage_tokens:
-        return open_token_counter("xlm-r")
-    return token_counter(read_choices(home))
-
-
-def _recorded_profile(home: Home) -> EmbedderProfile | None:
-    """Return the profile of the vectors this home has."""
-    recorded = read_choices(home).embedder
-    return EmbedderProfile(**recorded) if recorded else None
 
 
 def _nothing_made(home: Home, partition: str) -> Outcome:

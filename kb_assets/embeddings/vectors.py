@@ -10,13 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kb_assets.embeddings.stage import EmbedPlan
+from kb_assets.embedding_work import EmbedPlan, gather
 from kb_core.contracts import PASSAGES
 from resources.caches import EmbeddingCache
 
 VERSION = "1"  # raise it when the same plan and cache would give other arrays
-
-_LOOK_UP = 2_000  # hashes asked of the cache at a time
 
 
 def assemble(plan: EmbedPlan, cache: EmbeddingCache) -> tuple[pa.Table, NDArray[np.float32]]:
@@ -24,27 +22,9 @@ def assemble(plan: EmbedPlan, cache: EmbeddingCache) -> tuple[pa.Table, NDArray[
 
     Raises StoreError if the cache is damaged.
     """
-    matrix, has_vector = _gather(plan, cache)
+    matrix, has_vector = gather(plan.profile, plan.passages["passage_hash"].to_pylist(), cache)
     text_ids = plan.passages["text_id"]
     incomplete = text_ids.filter(pa.array(~has_vector)).unique()
     is_complete = pc.invert(pc.is_in(text_ids, value_set=incomplete))
     rows = plan.passages.filter(is_complete).combine_chunks()
     return PASSAGES.check(rows), matrix[np.asarray(is_complete, dtype=bool)]
-
-
-def _gather(
-    plan: EmbedPlan, cache: EmbeddingCache
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Look up each row's vector, page by page, so that no vector is held twice for long."""
-    hashes = plan.passages["passage_hash"].to_pylist()
-    matrix = np.zeros((len(hashes), plan.profile.dims), dtype=np.float32)
-    has_vector = np.zeros(len(hashes), dtype=bool)
-    for start in range(0, len(hashes), _LOOK_UP):
-        some = hashes[start : start + _LOOK_UP]
-        known = cache.get_many(plan.profile.key(), list(dict.fromkeys(some)))
-        for row, passage_hash in enumerate(some, start):
-            vector = known.get(passage_hash)
-            if vector is not None and vector.shape == (plan.profile.dims,):
-                matrix[row] = vector
-                has_vector[row] = True
-    return matrix, has_vector

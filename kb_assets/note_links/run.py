@@ -158,7 +158,7 @@ def _targets(notes: pa.Table) -> pa.Table:
 def _write_mentions(home: Home, pointer: Pointer) -> None:
     names = None
     for partition, inputs in _to_do(home, "note_mentions", {"names": pointer.hash}):
-        names = names or mentions.Names(home.store.read("note_names"))
+        names = names or mentions.Names.of_table(home.store.read("note_names"))
         own = home.store.read("notes", partition, _TEXTS)
         raw = home.store.read("note_links_raw", partition)
         before = _mentions_before(home, partition, inputs)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kb_assets.notes.yaml_strings import Property
+from kb_core.folder_rules import is_listed, is_ruled_private, ruled_readers, ruled_tenant, rules_for
 from kb_core.settings import FolderRule
 
 KNOWN_KINDS = frozenset(
@@ -78,8 +79,7 @@ def tenant_of(
 ) -> str:
     """Name whose note this is."""
     stated = (first_value(properties, "tenant") or "").strip()
-    ruled = next((rule.tenant for rule in rules_for(note_id, rules) if rule.tenant), None)
-    return stated or ruled or default
+    return stated or ruled_tenant(note_id, rules, default)
 
 
 def readers_of(
@@ -87,10 +87,7 @@ def readers_of(
 ) -> list[str]:
     """List who may read the note, sorted; empty means everybody in its tenant."""
     stated = split_values(values_of(properties, "readers"))
-    if stated:
-        return sorted(set(stated))
-    ruled = next((r.readers for r in rules_for(note_id, rules) if r.readers is not None), ())
-    return sorted(set(ruled))
+    return sorted(set(stated)) if stated else ruled_readers(note_id, rules)
 
 
 def is_private(
@@ -106,30 +103,16 @@ def is_private(
     """
     stated = (each.value.strip().lower() for each in values_of(front_matter, "private"))
     fields = (each.value.strip().lower() for each in values_of(body, "private"))
-    ruled = next((r.private for r in rules_for(note_id, rules) if r.private is not None), False)
     return (
-        ruled
+        is_ruled_private(note_id, rules)
         or any(value not in _FALSE for value in stated)
         or any(value in ("true", "yes", "y", "on", "1") for value in fields)
     )
 
 
 def may_leave(note_id: str, allowed: Sequence[str], private: bool) -> bool:
-    """Say whether a note may be sent to a hosted model: its folder is listed, and not private.
-
-    A listed folder covers what is below it. An empty entry covers the notes at the vault's root
-    alone, so that a slip of the pen never opens the whole vault.
-    """
-    folders = (folder.strip("/") for folder in allowed)
-    return not private and any(
-        note_id.startswith(f"{folder}/") if folder else "/" not in note_id for folder in folders
-    )
-
-
-def rules_for(note_id: str, rules: Sequence[FolderRule]) -> list[FolderRule]:
-    """Return the folder rules that hold for a note, the nearest folder first."""
-    holding = [rule for rule in rules if _is_below(note_id, rule.path)]
-    return sorted(holding, key=lambda rule: -len(rule.path.strip("/")))
+    """Say whether a note may be sent to a hosted model: its folder is listed, and not private."""
+    return not private and is_listed(note_id, allowed)
 
 
 def split_values(properties: Iterator[Property]) -> list[str]:
@@ -140,8 +123,3 @@ def split_values(properties: Iterator[Property]) -> list[str]:
         for part in ([each.value] if each.is_whole else each.value.split(","))
     )
     return list(dict.fromkeys(part for part in parts if part))
-
-
-def _is_below(note_id: str, folder: str) -> bool:
-    path = folder.strip("/")
-    return not path or note_id.startswith(f"{path}/")

@@ -56,6 +56,7 @@ _TIMES = ("p50 ms", "p95 ms")
     type=click.Path(file_okay=False, path_type=Path),
     help="Write one file per variant here, a line for each question.",
 )
+@click.option("--policy", is_flag=True, help="Ask the policy questions, and search the same.")
 @click.option("--history", is_flag=True, help="Show what every build scored when it was new.")
 @click.option("--no-times", is_flag=True, help="Leave the times out: equal input, equal bytes.")
 @json_option
@@ -69,6 +70,7 @@ def command(
     sweep: str | None,
     plot: Path | None,
     out: Path | None,
+    policy: bool,
     history: bool,
     no_times: bool,
     as_json: bool,
@@ -82,11 +84,16 @@ def command(
     notes), current_first (today's note above outdated ones). Variants are compared question by
     question with the sign test.
 
+    With --policy the questions of data/eval/policy.jsonl are asked of connected records and of
+    plain search, each as its principal and as of its instant: what was required and found, what
+    was forbidden or not there yet and came all the same (always 0), and who was asked back.
+
     \b
     Examples:  kb eval
                kb eval --variant keyword,hybrid --out scores
                kb eval --against 1f3a
                kb eval --sweep cap --plot cap.svg
+               kb eval --policy
                kb eval --history --plot history.svg
     """
     from resources.home import Home
@@ -96,6 +103,12 @@ def command(
     opened = Home.open(home_root(home))
     if history:
         _history(opened, plot, as_json=as_json)
+        return
+    if policy:
+        from kb_serve.policy_eval import eval_policy
+
+        _refuse(variants=variants, questions=files, folder=folders, against=against, sweep=sweep)
+        eval_policy(opened, build, out, with_times=not no_times, as_json=as_json)
         return
     from eval_assets.questions import question_files, read_sets
     from kb_serve.scoring import Request
@@ -109,6 +122,13 @@ def command(
     request = Request.make(opened, variants, build, folders, sweep)
     say(f"Asking {counted(len(posed), 'question')} of {', '.join(request.variants)} …")
     _score(opened, request, posed, _Output(against, plot, out, not no_times, as_json))
+
+
+def _refuse(**options: object) -> None:
+    """Say which options mean nothing beside --policy."""
+    given = [f"--{name}" for name, value in options.items() if value]
+    if given:
+        raise click.UsageError(f"--policy asks its own questions: leave {', '.join(given)} out.")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,11 @@ import click
 from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit, visible
 
+_VARIANTS = (
+    *("keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked", "keyword+graph"),
+    *("hybrid+graph", "hybrid+graph-untrimmed", "graph", "routed"),
+)
+
 
 @click.command(short_help="Find the notes that answer a question.")
 @click.argument("question")
@@ -16,9 +21,12 @@ from kb_serve.output import counted, emit, visible
 )
 @click.option(
     "--variant",
-    type=click.Choice(["keyword", "vector", "hybrid", "keyword+linked", "hybrid+linked"]),
-    help="By words, by meaning, or by both; +linked follows links (default: kb.toml).",
+    type=click.Choice(_VARIANTS),
+    metavar="V",
+    help="keyword, vector, hybrid; +linked, +graph; routed decides itself (default: kb.toml).",
 )
+@click.option("--context", "as_context", is_flag=True, help="Show what an answerer would read.")
+@click.option("--explain", is_flag=True, help="Show why these: route, names, lines with scores.")
 @click.option("--as", "as_whom", metavar="NAME", help="Answer as a principal of kb.toml.")
 @click.option("--as-of", metavar="WHEN", help="Answer with what could be read then: 2024-03-14.")
 @click.option("--notes", type=click.IntRange(1, 200), help="How many notes (default: kb.toml).")
@@ -31,23 +39,29 @@ def command(
     as_whom: str | None,
     as_of: str | None,
     notes: int | None,
+    as_context: bool,
+    explain: bool,
     as_json: bool,
     home: str | None,
 ) -> None:
     """Find the notes that answer a question, best first, each with its date and a quote.
 
     With --json: one object with `results` (rank, note, title, date, kind, quote, link, score,
-    chunks), `pending` (what has no vectors yet) and `note` (what limits this answer).
+    chunks), `pending` (what has no vectors yet) and `note` (what limits this answer); --context
+    adds `context`, --explain adds `explained`.
 
     \b
     Examples:  kb search "what did we pay for the second kiln"
                kb search "Preiserhöhung" --folder Meetings --variant keyword
                kb search "who introduced Yolanda" --json
                kb search "what does a Heron cost" --as-of 2024-03 --as marit
+               kb search "is the old price list still in force" --variant routed --explain
     """
     from kb_core.settings import read_settings
     from kb_search.engine import Engine
+    from kb_search.explained import explained
     from kb_serve.asking_as import policy_of
+    from kb_serve.reading import read_context, show_context, show_explained
 
     question = question_of(question)
     if not question.strip():
@@ -55,17 +69,27 @@ def command(
     root = home_root(home)
     settings = read_settings(root)
     engine = Engine.open(root, settings)
-    result = engine.search(
+    found = engine.search(
         question,
         folders=list(folders) or None,
         variant=variant or settings.search.variant,
         policy=policy_of(settings, as_whom, as_of),
         notes=notes or (settings.search.notes if as_json else min(settings.search.notes, 10)),
-    ).to_json()
+    )
+    result = found.to_json()
+    if explain:
+        result["explained"] = explained(found)
+    if as_context:
+        result["context"] = read_context(found, root, settings).to_json()
     if as_json:
         emit(result)
+        return
+    if as_context:
+        show_context(result["context"])
     else:
         show_result(result)
+    if explain:
+        show_explained(result["explained"])
 
 
 def question_of(given: str) -> str:
@@ -76,6 +100,9 @@ def question_of(given: str) -> str:
 def show_result(result: dict) -> None:
     """Print a search's result for a person; no name or text in it can steer the terminal."""
     width = min(shutil.get_terminal_size((100, 20)).columns, 100)
+    decision = result.get("decision", {"behaviour": "answer"})
+    if decision["behaviour"] != "answer":
+        click.echo(f"The notes do not seem to answer this: {visible(decision['reason'])}.\n")
     if not result["results"]:
         click.echo("Nothing found for these words. Try other words, or fewer.")
     for row in result["results"]:

@@ -30,7 +30,7 @@ MANIFEST = "backup.json"
 MIRROR = "home"
 FORMAT = 1
 
-_SETTINGS = (FILE_NAME, "dagster.yaml")
+_SETTINGS = (FILE_NAME, "dagster.yaml", "data/ontology.toml")
 # Below data/. The user's own files, and the journal with the history of scores.
 _USERS = ("eval", "overrides")
 _WHOLE_FOLDERS = (*_USERS, "history")

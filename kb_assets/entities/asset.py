@@ -1,0 +1,26 @@
+"""The Dagster side of the stage: names and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.automation import WHEN_CONTENT_CHANGED
+from kb_assets.entities.run import VERSION, run
+from kb_assets.failures import without_text
+from kb_assets.results import stage_result
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    deps=["extractions"],
+    group_name="4_vault_knowledge",
+    kinds={"python"},
+    code_version=VERSION,
+    tags={"cost": "free"},
+    automation_condition=WHEN_CONTENT_CHANGED,
+)
+@without_text
+def entities(bench: dg.ResourceParam[Workbench]) -> dg.MaterializeResult:
+    """Who and what the vault speaks of: every note, and every name that notes give something.
+
+    Next: `knowledge`, which says how they are linked and what is claimed of them.
+    """
+    return stage_result(run(bench.home))

@@ -1,0 +1,29 @@
+"""The Dagster side of the stage: names, partitions and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.extractions.extraction import VERSION
+from kb_assets.extractions.run import run
+from kb_assets.failures import without_text
+from kb_assets.partitions import FOLDERS
+from kb_assets.results import stage_result
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    partitions_def=FOLDERS,
+    deps=["notes", "chunks"],
+    group_name="3_folder_knowledge",
+    kinds={"python"},
+    code_version=VERSION,
+    tags={"cost": "free"},
+)
+@without_text
+def extractions(
+    context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
+) -> dg.MaterializeResult:
+    """What each chunk says as structure: properties, header blocks, fields, dated lines and tables.
+
+    Next: `entities` of the whole vault, then its `knowledge`.
+    """
+    return stage_result(run(bench.home, context.partition_key))
