@@ -38,10 +38,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variant", default=",".join(_VARIANTS))
     parser.add_argument("--notes", type=int, default=360, help="made-up notes in six folders")
+    parser.add_argument("--keep", type=Path, help="make vault and home there, and leave them")
     arguments = parser.parse_args()
     variants = arguments.variant.split(",")
     with tempfile.TemporaryDirectory() as scratch:
-        vault, root = Path(scratch, "vault"), Path(scratch, "home")
+        place = arguments.keep or Path(scratch)
+        vault, root = place / "vault", place / "home"
         shutil.copytree(_SAMPLE, vault)
         _kb("init", str(vault), "--home", str(root))
         before = _asked(root, variants, None)
@@ -94,6 +96,9 @@ def _asked(root: Path, variants: Sequence[str], folders: list[str] | None) -> _A
 def _figures(variant: str, before: _Answers, after: _Answers) -> Mapping[str, float]:
     texts = zip(before.texts[variant], after.texts[variant], strict=True)
     rows = list(zip(before.rows[variant], after.rows[variant], strict=True))
+    for old, new in rows:
+        if _measured(old) != _measured(new):
+            progress(f"{variant} {old.id}: {dict(old.measures)}, then {dict(new.measures)}")
     times = {
         "before": [row.ms for row in before.rows[variant]],
         "after": [row.ms for row in after.rows[variant]],

@@ -131,14 +131,11 @@ class _View:
 
     def _hear_companies(self, evidence: Evidence) -> None:
         """Learn the full names of companies before any is taken for a shorter one."""
-        others: set[str] = set()
-        for version_id, chunk_id, reference in _references(evidence):
-            if reference.kind != NAME or reference.text in others:
-                continue
+        texts = {reference.text for *_, reference in _named(evidence)}
+        companies = {text for text in texts if is_company(text)}
+        for version_id, chunk_id, reference in _named(evidence) if companies else ():
             row = self._rows.get((version_id, chunk_id))
-            if not is_company(reference.text):
-                others.add(reference.text)
-            elif row and row.is_readable:
+            if reference.text in companies and row and row.is_readable:
                 self._resolver.hear(row.tenant, reference.text)
 
     def _readable(self, version_id: str, chunk_id: str) -> ChunkRow | None:
@@ -164,14 +161,18 @@ class _View:
         return entity
 
 
-def _references(evidence: Evidence) -> Iterator[tuple[str, str, Reference]]:
+def _named(evidence: Evidence) -> Iterator[tuple[str, str, Reference]]:
+    """Yield what is referred to by name, with its version and chunk."""
     for mention in evidence.mentions:
-        yield mention.version_id, mention.chunk_id, mention.subject
+        if mention.subject.kind == NAME:
+            yield mention.version_id, mention.chunk_id, mention.subject
     for link in evidence.links:
-        yield link.version_id, link.chunk_id, link.source
-        yield link.version_id, link.chunk_id, link.target
+        for reference in (link.source, link.target):
+            if reference.kind == NAME:
+                yield link.version_id, link.chunk_id, reference
     for claim in evidence.claims:
-        yield claim.version_id, claim.chunk_id, claim.subject
+        if claim.subject.kind == NAME:
+            yield claim.version_id, claim.chunk_id, claim.subject
 
 
 def _versions(rows: Iterable[ChunkRow]) -> Mapping[str, Sequence[Version]]:

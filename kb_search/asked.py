@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # question time reads the words once and hands them in
 
 # "was replaced" turns a verb round: its subject is what it happened to.
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|got|get|gets)\s+(?:\w+\s+)?$", re.I)
-_BY = re.compile(r"\s+by\b", re.I)
 _PARTICIPLE = re.compile(r"\w+(?:ed|en)", re.I)
 # Between a name and what is asked of it: "X's author", "the author of X" say whose it is.
 _OWNS_BEHIND = re.compile(r"[\"“”»」』]?['’]s?\s*(?:\w+\s*)?", re.I)

@@ -18,7 +18,13 @@ from kb_search.view import View
 _DECIMALS = 9
 _LOOKED_AT = 10  # notes whose passages tell how well the question is covered
 # Only as the first words: further inside, "what" asks for something of what was asked before.
-_KIND_ASKED = re.compile(r"(?:what|which|welche[rsmn]?)\s+([^\W\d_]{4,40})\b(?!['’-])", re.I)
+# A form of "do", "be" or "have" has to follow: in "what happened" no kind of thing is named.
+_KIND_ASKED = re.compile(
+    r"(?:what|which|welche[rsmn]?)\s+([^\W\d_]{4,40})\s+"
+    r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|must|may|might"
+    r"|ist|sind|war|waren|hat|haben|hatte|hatten|wird|wurde|wurden|kann|soll|muss)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True)

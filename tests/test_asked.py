@@ -61,6 +61,8 @@ def test_who_is_named_to_be_left_out_is_not_meant():
         ("What depends on “Old Pier”?", False),
         ("What does “Old Pier” depend on?", True),
         ("Who is the author of “Old Pier”?", True),
+        ("What is the replacement for “Old Pier”?", True),
+        ("What stands in the place of “Old Pier”?", True),
         ("Who wrote “Old Pier”?", True),
         ("What is “Old Pier”'s successor?", True),
     ],

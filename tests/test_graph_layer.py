@@ -68,6 +68,13 @@ def test_a_plan_that_was_never_in_force_is_a_line_and_not_put_first():
     assert front("Which crane replaced “Old Crane”?", made=made) == [new, old]
 
 
+def test_what_is_only_planned_of_an_attribute_is_not_put_first_either():
+    made = Made()
+    pier, wish = made.note("Stone Pier"), made.note("Wishes")
+    made.claim(pier, "budget", "9,000", on=wish, modality="plan")
+    assert front("What is the budget of “Stone Pier”?", made=made) == []
+
+
 def test_the_state_on_a_day_comes_from_the_log_of_that_time():
     made = Made()
     pier = made.note("Stone Pier")

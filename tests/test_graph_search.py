@@ -6,14 +6,21 @@ import pytest
 
 from kb_core.errors import SettingsError
 from kb_core.settings import read_settings
+from kb_search.build import PublishedBuild
 from kb_search.engine import Engine
 from kb_search.explained import explained
+from kb_search.graph_search import GraphScope, Way
+from kb_search.hybrid import QueryVector, rank
 from kb_search.line_gate import may_be_shown
 from kb_search.policy import Policy, Principal
+from kb_search.signals import SignalReader
+from kb_search.view import View
 from resources.builds import Builds
 from tests.built_home import build, open_home
 from tests.kb_command import run_kb
 from tests.small_vault import put
+from tests.standins.hash_embedder import HashEmbedder
+from tests.standins.small_build import MadeChunk, publish
 
 SETTINGS = """
 [embedder]
@@ -147,6 +154,34 @@ def test_a_line_goes_with_the_passages_behind_it(engine):
     assert "Plans/New pier.md" in stated
     assert left == stated - {"Plans/New pier.md"}
     assert may_be_shown(lines, view, Closed("none")) == lines
+
+
+def test_what_may_not_be_handed_over_is_not_told_of(engine):
+    question, view = "What stands in the place of “Old pier”?", engine.view(None, OWN)
+    scope = GraphScope(engine.knowledge(view), view, None)
+    closed = Closed("Plans/New pier.md")
+    found = scope.search(question, ["pier"], [], None, Way(), closed, 20)
+    told = (found.answer.front, found.named, found.entries, found.ranked)
+    assert "Plans/Old pier.md" in found.answer.front
+    assert "New pier" not in repr(told)
+
+
+def test_nearness_is_that_of_the_nearest_passage_and_none_by_words_alone(tmp_path):
+    embedder = HashEmbedder(32)
+    texts = ("a stone pier", "a ferry of iron", "the lock gate")
+    vectors = embedder.embed_passages(list(texts)).tolist()
+    chunks = [
+        MadeChunk(f"{at}.md", *each) for at, each in enumerate(zip(texts, vectors, strict=True))
+    ]
+    publish(tmp_path, {"": chunks}, {"": embedder.profile.key()})
+    view = View.over(PublishedBuild.open(tmp_path))
+    query = QueryVector(embedder.profile.key(), embedder.embed_query("iron ferry"))
+    found = rank(view, ["ferry", "iron"], query)
+    _, scores = view.vectors(query.profile).best(query.values, 3)
+    signals = SignalReader(view).of("iron ferry", ["ferry", "iron"], found, query, {})
+    assert signals.similarity == max(scores)
+    by_words = rank(view, ["ferry", "iron"], None, "keyword")
+    assert SignalReader(view).of("iron ferry", ["ferry"], by_words, None, {}).similarity is None
 
 
 def test_a_question_without_a_word_finds_nothing(engine):

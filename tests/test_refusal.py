@@ -85,6 +85,8 @@ def test_what_no_note_speaks_of_is_refused_where_it_is_asked_for():
         ("What does she get?", ""),
         ("Who gets what salary?", ""),
         ("What is it?", ""),
+        ("What stands in its place?", ""),
+        ("What happened to it?", ""),
         ("Which co-owner left?", ""),
     ],
 )
