@@ -3,7 +3,7 @@
 `python -m benchmarks.scale_repetition` builds the sample vault alone, asks its 47 questions within
 its folders, adds six copies of its own folders under other names (every title twice, every link
 with a second candidate) and six of made-up words, builds again and asks again. Rankings, scores,
-quotes and dates are compared as JSON, measures and key facts as numbers; times stand beside them.
+quotes, dates and lines are compared as JSON, measures and key facts as numbers; times stand beside.
 """
 
 import argparse
@@ -83,8 +83,10 @@ def _quickest(rounds: Sequence[Sequence[Row]]) -> list[Row]:
 
 def _text(engine: Engine, question: str, folders: Sequence[str], variant: str) -> str:
     """Return an answer as JSON, without what names the build and counts its folders."""
-    found: dict[str, Any] = engine.search(question, folders=folders, variant=variant).to_json()
-    return canonical_json({name: found[name] for name in found if name not in ("build", "pending")})
+    found = engine.search(question, folders=folders, variant=variant)
+    told: dict[str, Any] = {**found.to_json(), "build": "", "pending": {}}
+    lines = [[each.line.core, each.score, each.is_past, each.hops] for each in found.lines]
+    return canonical_json({**told, "lines": lines})
 
 
 def _asked(root: Path, variants: Sequence[str], folders: list[str] | None) -> _Answers:

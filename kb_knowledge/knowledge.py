@@ -36,7 +36,7 @@ def knowledge_of(evidence: Evidence, hub_chunks: int | None = None) -> Knowledge
     view = _View(evidence)
     view.hear_mentions(evidence.mentions)
     links = links_of(view.links(evidence.links))
-    claims = ordered(drafts_of(view.claims(evidence.claims), view.versions))
+    claims = ordered(drafts_of(view.claims(evidence.claims), view.versions), evidence.as_of)
     view.count("conflicts_not_compared", claims.not_compared)
     tenants = Counter(row.tenant for row in view.readable.values())
     return Knowledge(

@@ -97,6 +97,7 @@ class Evidence:
     mentions: Sequence[Mention] = ()
     links: Sequence[LinkSaid] = ()
     claims: Sequence[ClaimSaid] = ()
+    as_of: int | None = None  # the instant asked about; None: now, when all of it was seen
 
 
 class Entity(NamedTuple):

@@ -8,7 +8,8 @@ The rules, for claims about one attribute of one entity:
   hypothesis or a suggestion never a fact.
 - Values that one note states side by side are a set: it supersedes what is not in it.
 - Where dated log lines tell an attribute's history, a note's head line counts from the day it was
-  seen: it says how things stand, not how they stood when the note was begun.
+  seen: it says how things stand, not how they stood when the note was begun. One that was seen
+  only after the instant asked about says nothing of then, and is undated.
 - What is no longer stated and was not superseded is `no longer stated`. What has no date to be
   ordered by is `undated`. Of the rest, two notes of the same date that differ are in conflict.
 """
@@ -44,8 +45,11 @@ class Ordered(NamedTuple):
     not_compared: int
 
 
-def ordered(drafts: Iterable[Draft]) -> Ordered:
-    """Order claims by their dates. Returns claims and relations sorted by id."""
+def ordered(drafts: Iterable[Draft], as_of: int | None = None) -> Ordered:
+    """Order claims by their dates. Returns claims and relations sorted by id.
+
+    `as_of`: the instant asked about, in microseconds since 1970; None: now.
+    """
     groups: dict[tuple[str, str], list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.context.entity_id, draft.context.attribute].append(draft)
@@ -54,11 +58,16 @@ def ordered(drafts: Iterable[Draft]) -> Ordered:
         if len(group) == 1:  # most are: there is nothing to order
             done.claims.append(_alone(group[0]))
             continue
-        found = _Group(sorted(group, key=lambda each: each.claim.claim_id)).ordered()
+        found = _Group(sorted(group, key=lambda each: each.claim.claim_id), as_of).ordered()
         done.claims.extend(found.claims)
         done.relations.extend(found.relations)
         done = done._replace(not_compared=done.not_compared + found.not_compared)
     return Ordered(sorted(done.claims), sorted(done.relations), done.not_compared)
+
+
+def _seen(draft: Draft, as_of: int | None) -> str | None:
+    is_later = as_of is not None and draft.first.observed_at > as_of
+    return None if is_later else draft.seen
 
 
 def _alone(draft: Draft) -> Claim:
@@ -83,11 +92,13 @@ class _Entry(NamedTuple):
 class _Group:
     """The claims about one attribute of one entity."""
 
-    def __init__(self, drafts: Sequence[Draft]) -> None:
+    def __init__(self, drafts: Sequence[Draft], as_of: int | None) -> None:
         self._drafts = drafts
         has_log = any(each.context.is_log and each.is_standing for each in drafts)
         self._dates = {
-            each.claim.claim_id: each.seen if has_log and each.is_head else each.strong_date
+            each.claim.claim_id: _seen(each, as_of)
+            if has_log and each.is_head
+            else each.strong_date
             for each in drafts
         }
 

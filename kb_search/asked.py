@@ -66,6 +66,7 @@ class Asked:
     states: tuple[str, ...] = ()  # every folded word for the states it names
     dates: tuple[Span, ...] = ()
     traits: frozenset[str] = frozenset()  # now, past, why, count, compare, chain
+    today: str = ""  # the day it is asked, or asked as of; empty: not known
 
     @property
     def entities(self) -> tuple[int, ...]:

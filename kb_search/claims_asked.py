@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from kb_core.dates import parse_date
 from kb_core.errors import ContractError
 from kb_core.names import name_key
-from kb_knowledge.records import SUPERSEDED, UNSTATED, Claim
+from kb_knowledge.claims import LOG
+from kb_knowledge.records import SUPERSEDED, UNDATED, UNSTATED, Claim
+from kb_knowledge.timeline import state_at
 from kb_search.asked import Asked
 from kb_search.knowledge_graph import KnowledgeGraph
 
@@ -33,6 +35,7 @@ class ClaimsAsked:
         self._conditions = _dated_attributes(asked)
         self._years = tuple(date.text for date in asked.dates) if self._conditions else ()
         self._at = "" if self._conditions or not asked.dates else asked.dates[0].text
+        self._today = asked.today
 
     @property
     def is_dated(self) -> bool:
@@ -66,13 +69,34 @@ class ClaimsAsked:
             return []
         if self.is_dated:
             return self._held(lines)
-        current = [each for each in lines if not is_outdated(self.claim(each))]
+        current = self._standing(lines)
         own = [each for each in current if self._is_own(each, entity)]
-        return own or current or lines
+        found = own or current or lines
+        return [each for each in found if not self.is_over(each)] or found
+
+    def is_over(self, line: int) -> bool:
+        """Tell whether another row of the same table or log has come into force since.
+
+        Rows that one note states side by side, each from its own day, supersede each other by no
+        later date of writing: today decides which of them holds.
+        """
+        claim = self.claim(line)
+        if not claim.valid_from or not self._today or self.is_dated:
+            return False
+        entity = self._graph.line(line).entities[0]
+        rows = [self.claim(each) for each in self._graph.claims_of(entity, {claim.attribute})]
+        series = [each for each in rows if each.valid_from and each.note_id == claim.note_id]
+        held = state_at([each for each in series if not is_outdated(each)], self._today)
+        return bool(held) and claim not in held
+
+    def _standing(self, lines: Sequence[int]) -> list[int]:
+        """Return what is not outdated; beside a dated log, what has no date says nothing of now."""
+        current = [each for each in lines if not is_outdated(self.claim(each))]
+        dated = [each for each in current if self.claim(each).state != UNDATED]
+        has_log = any(self.claim(each).basis == LOG for each in dated)
+        return dated if has_log else current
 
     def _held(self, lines: Sequence[int]) -> list[int]:
-        from kb_knowledge.timeline import state_at
-
         claims = {self.claim(each): each for each in lines}
         return [claims[each] for each in state_at(list(claims), self._at)]
 

@@ -7,6 +7,7 @@ missing or silent one never stops a search, which then goes by words and says so
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from kb_search.hybrid import (
 )
 from kb_search.knowledge_graph import KnowledgeGraph
 from kb_search.knowledge_view import knowledge_of_view
+from kb_search.line_vectors import FilledVectors
 from kb_search.linked import LinkedScope
 from kb_search.live_rules import LiveSettings, open_view
 from kb_search.meaning import Asking, Meaning, OpenEmbedder, pending
@@ -160,7 +162,7 @@ class Engine:
             graph = self.knowledge(view)
             if graph is None:
                 return None
-            self._graphs[view] = GraphScope(graph, view, self.build.line_vectors)
+            self._graphs[view] = GraphScope(graph, view, self._lines)
         return self._graphs[view]
 
     def hand_over(self, view: View, policy: Policy) -> HandOver:
@@ -203,6 +205,12 @@ class Engine:
         """Return the links between the notes of a view; None in a build made without them."""
         graph = note_graph_of(self.build, view)
         return graph.within(view.notes) if graph else None
+
+    @cached_property
+    def _lines(self) -> FilledVectors | None:
+        """The vectors of lines; None in a build that was made without."""
+        held = self.build.line_vectors
+        return FilledVectors(held, self._asking.embed_lines) if held else None
 
     def _forget(self) -> None:
         self._views.clear()

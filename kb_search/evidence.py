@@ -5,6 +5,7 @@ policy leaves out is not among the rows, and nothing about it is.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import compress
 from pathlib import Path
@@ -25,6 +26,7 @@ from kb_knowledge.records import (
 from kb_search.build import PublishedBuild
 from kb_search.folder import Folder, booleans
 from kb_search.policy import Policy
+from kb_search.readable import micros
 from kb_search.view import EVERYTHING, View
 from resources.tables import read_parquet
 
@@ -63,11 +65,13 @@ def evidence_of(build: PublishedBuild, view: View) -> Evidence | None:
     """Return what the chunks of a view say; None in a build that was made without observations."""
     if not has_observations(build):
         return None
-    return _joined(
+    as_of = view.policy.as_of
+    parts = (
         _part(_tables_of(folder), readable, remembered, view.policy)
         for folder, readable, remembered in _masks(build, view)
         if any(readable) or any(remembered)
     )
+    return replace(_joined(parts), as_of=None if as_of is None else micros(as_of))
 
 
 def has_observations(build: PublishedBuild) -> bool:
@@ -87,7 +91,9 @@ def evidence_of_files(folders: Mapping[str, Mapping[str, Path]]) -> Evidence:
 def is_whole(build: PublishedBuild, view: View) -> bool:
     """Tell whether a view is the one the build's own knowledge was made of."""
     policy = view.policy
-    if policy.excluded_links or policy.excluded_properties or not view.is_whole_present(build):
+    if policy.as_of is not None or policy.excluded_links or policy.excluded_properties:
+        return False
+    if not view.is_whole_present(build):
         return False
     return all(
         bool((view.remembered(folder) == ~folder.rows.is_current).all()) for folder in build.folders

@@ -76,7 +76,7 @@ class GraphLayer:
             walk.follow(named)
         walk.between()
         lines = [self._implied(number, walk) for number in walk.implied]
-        lines += [self._line(number) for number in walk.around(seeds)]
+        lines += [self._line(number, walk) for number in walk.around(seeds)]
         kept, trimmed = _trimmed(lines, score, limits.margin)
         return GraphAnswer(
             entries=tuple(dict.fromkeys((*asked.entities, *seeds))),
@@ -89,13 +89,13 @@ class GraphLayer:
     def _implied(self, number: int, walk: Walk) -> KeptLine:
         """Return a line of what was asked for; what held on the day asked about is not past."""
         is_beside = number in walk.beside
-        found = replace(self._line(number), hops=walk.implied[number], is_implied=True)
+        found = replace(self._line(number, walk), hops=walk.implied[number], is_implied=True)
         is_past = found.is_past and (is_beside or not walk.is_dated)
         return replace(found, is_beside=is_beside, is_past=is_past)
 
-    def _line(self, number: int) -> KeptLine:
+    def _line(self, number: int, walk: Walk) -> KeptLine:
         line = self._graph.line(number)
-        is_past = line.claim is not None and is_outdated(line.claim)
+        is_past = line.claim is not None and (is_outdated(line.claim) or walk.is_over(number))
         is_disputed = any(kind == CONFLICTS_WITH for _, kind, _ in self._graph.related(number))
         return KeptLine(line, 0.0, 1, False, is_past, is_disputed)
 

@@ -77,7 +77,7 @@ class GraphScope:
     ) -> Guided:
         """Return the ranking, lines and decision for a question with this base ranking."""
         ranks = [each.note_id for each in base]
-        asked = self.read(question, ranks)
+        asked = replace(self.read(question, ranks), today=self._view.day)
         decided = route(asked, self.graph, ranks) if way.is_routed else _ALWAYS
         weights = self._view.keyword.weights(terms)
         scoring = scores_by(self._vectors, vector, weights, way.profile_margin)

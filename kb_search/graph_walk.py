@@ -132,8 +132,15 @@ class Walk:
                 self._state(number, hops)
                 self._neighbours(number, hops)
 
+    def is_over(self, number: int) -> bool:
+        """Tell whether another row of the same series has come into force since."""
+        return self._graph.line(number).claim is not None and self._claims.is_over(number)
+
     def _neighbours(self, number: int, hops: int) -> None:
-        for other, _, _ in self._graph.related(number):
+        (entity,) = self._graph.line(number).entities
+        attribute = self._claims.claim(number).attribute
+        rows = [each for each in self._graph.claims_of(entity, {attribute}) if self.is_over(each)]
+        for other in (*(each for each, _, _ in self._graph.related(number)), *rows):
             if other not in self.implied:
                 self.implied[other] = hops
                 self.beside.add(other)

@@ -5,7 +5,7 @@ search, which then goes by words and says so.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from kb_search.view import View
 
 if TYPE_CHECKING:  # they load pydantic and the models' clients, which searching may not need
     from kb_core.settings import EmbedderSettings
-    from resources.embedder import Embedder, EmbedderProfile
+    from resources.embedder import Embedder, EmbedderProfile, Vectors
 
 OpenEmbedder = Callable[["EmbedderSettings"], "Embedder"]
 
@@ -57,6 +57,16 @@ class Asking:
             return Meaning(note=f"By words alone: {problem}")
         partial = _partial(profiles[profile], view)
         return Meaning(vector, embedder.profile.name, partial, embedder.profile)
+
+    def embed_lines(self, profile: str, texts: Sequence[str]) -> "Vectors | None":
+        """Embed what notes say; None without an embedder of this profile on this machine."""
+        embedder = self._embedder
+        if embedder is None or not embedder.is_local or embedder.profile.key() != profile:
+            return None
+        try:
+            return embedder.embed_passages(texts)
+        except EmbedderError:  # the question itself says that there is none any more
+            return None
 
 
 def pending(view: View, folders_without_words: int) -> Pending:

@@ -14,12 +14,12 @@ from kb_search.versions import present, standing_at, versions_at
 
 Mask = NDArray[np.bool_]
 MICROSECOND = dt.timedelta(microseconds=1)
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def micros(instant: dt.datetime) -> int:
     """Return an instant as the tables store it: microseconds since 1970."""
-    return (instant - _EPOCH) // MICROSECOND
+    return (instant - EPOCH) // MICROSECOND
 
 
 def readable(folder: Folder, policy: Policy, now: int) -> tuple[Mask, int | None]:

@@ -19,7 +19,7 @@ from kb_search.build import PublishedBuild
 from kb_search.folder import Folder, numbers
 from kb_search.keyword import KeywordScope
 from kb_search.policy import Policy
-from kb_search.readable import readable, remembered
+from kb_search.readable import EPOCH, MICROSECOND, readable, remembered
 from kb_search.vectors import VectorScope
 
 EVERYTHING = Policy()  # everybody's notes, as of now
@@ -67,6 +67,12 @@ class View:
         asked = tuple(bounds[folder.partition] for folder in chosen)
         masks = tuple(seen[folder.partition] & bounds[folder.partition] for folder in chosen)
         return cls(chosen, masks, horizon, policy, at, asked)
+
+    @property
+    def day(self) -> str:
+        """The day it is a view of: as of which was asked, else the day it was taken."""
+        at = self.policy.as_of or EPOCH + self.now * MICROSECOND
+        return at.date().isoformat()
 
     def is_over(self, now: int) -> bool:
         """Tell whether time alone has changed what belongs to it (microseconds since 1970)."""

@@ -74,9 +74,10 @@ class Told:
         self.chunks.append(row)
         return Place(self, row)
 
-    def known(self, hub_chunks: int | None = None) -> Knowledge:
-        """Return what it says together."""
-        evidence = Evidence(self.chunks, self.mentions, self.links, self.claims)
+    def known(self, hub_chunks: int | None = None, as_of_day: int | None = None) -> Knowledge:
+        """Return what it says together, now or as of a day of 2024."""
+        as_of = None if as_of_day is None else (_FIRST_DAY + as_of_day) * _DAY
+        evidence = Evidence(self.chunks, self.mentions, self.links, self.claims, as_of)
         return knowledge_of(evidence, hub_chunks)
 
 

@@ -1,5 +1,7 @@
 """The graph layer: which notes go first, which lines are kept, and what is never walked through."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,6 +114,36 @@ def test_a_current_claim_goes_before_the_one_it_supersedes_and_both_are_kept():
     assert answer.front == (path(new),)
     implied = [(kept.line.claim.value, kept.is_past) for kept in answer.lines if kept.is_implied]
     assert implied == [("5,000", False), ("4,000", True)]
+
+
+def asked_today(today):
+    """Three rows of one price list, asked on a day: value, and whether it is past."""
+    made = Made()
+    crane, prices = made.note("Red Crane"), made.note("Price list")
+    for price, day in (("400", "2020-01-01"), ("450", "2022-01-01"), ("480", "2024-01-01")):
+        made.claim(crane, "price", price, on=prices, basis="table", date="2019-01-01", since=day)
+    reader, layer_ = layer(made)
+    asked = replace(reader.read("What is the price of the Red Crane?"), today=today)
+    answer = layer_.answer(asked, [], no_score)
+    assert answer.front == (path(prices),)
+    return [(kept.line.claim.value, kept.is_past) for kept in answer.lines if kept.is_implied]
+
+
+def test_of_the_rows_of_one_list_that_in_force_today_goes_first():
+    assert asked_today("2023-05-01")[0] == ("450", False)
+    assert asked_today("2024-05-01")[0] == ("480", False)
+
+
+def test_the_rows_of_one_list_that_were_in_force_before_are_kept_and_marked():
+    assert sorted(asked_today("2024-05-01")) == [("400", True), ("450", True), ("480", False)]
+
+
+def test_beside_a_log_what_has_no_date_says_nothing_of_now():
+    made = Made()
+    pier, log = made.note("Stone Pier"), made.note("Log 2019")
+    made.claim(pier, "status", "Final", state="undated")
+    made.claim(pier, "status", "Draft", on=log, basis="log", date="2019-02-01", since="2019-02-01")
+    assert front("What is the status of “Stone Pier”?", base=(pier, log), made=made) == [log]
 
 
 def test_claims_that_disagree_are_marked():

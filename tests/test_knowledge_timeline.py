@@ -17,6 +17,20 @@ def test_a_log_beats_the_head_line_for_the_past_and_not_for_the_present() -> Non
     ]
 
 
+def test_a_head_line_that_was_seen_later_says_nothing_of_the_day_asked_about() -> None:
+    told = Told()
+    told.chunk("Proposal.md", day=300, written_date="2003-01-01").states("status", "final")
+    log = told.chunk("Log.md")
+    log.states("status", "draft", subject=note("Proposal"), basis="log", valid_from="2003-05-02")
+    assert states(told.known()) == [
+        ("draft", "superseded", "2024-10-27"),
+        ("final", "current", None),
+    ]
+    for day, head in ((299, "undated"), (300, "current")):
+        assert claim(told.known(as_of_day=day), "final").state == head
+    assert claim(told.known(as_of_day=299), "draft").state == "current"
+
+
 def test_a_log_line_after_the_head_line_was_seen_supersedes_it() -> None:
     known = logged(("2003-05-02", "draft"), ("2024-06-01", "withdrawn"))
     assert claim(known, "final").until == "2024-06-01"

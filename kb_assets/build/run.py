@@ -68,16 +68,17 @@ def _manifest(home: Home) -> dict[str, Any]:
     for name in LINK_TABLES:
         found |= {f"{name}/{each}": home.store.pointer(name, each) for each in folders}
     vault = {name: pointer for name, pointer in found.items() if pointer}
-    for name in KNOWLEDGE_TABLES:
-        # Made of other chunks than these, it would point at passages that are not there.
-        if name in vault and not _is_known_from(vault[name], pointers):
-            del vault[name]
     builds = Builds(home.data)
     try:
         previous = builds.read(builds.current())["folders"]
     except (NotBuiltError, StoreError):
         previous = {}
-    return make_manifest(folders, pointers, vault, read_choices(home).to_json(), previous)
+    manifest = make_manifest(folders, pointers, vault, read_choices(home).to_json(), previous)
+    for name in KNOWLEDGE_TABLES:
+        # Made of other chunks than these, it would point at passages that are not there.
+        if name in vault and not _is_known_from(vault[name], manifest["folders"]):
+            del manifest["vault"]["artifacts"][name]
+    return manifest
 
 
 def _pointers(home: Home, partition: str) -> dict[str, Pointer]:
@@ -111,12 +112,12 @@ def _is_made_from(pointers: Mapping[str, Pointer], name: str, source: str) -> bo
     return made is not None and given is not None and made.inputs.get(source) == given.hash
 
 
-def _is_known_from(made: Pointer, pointers: Mapping[str, Mapping[str, Pointer]]) -> bool:
+def _is_known_from(made: Pointer, folders: Mapping[str, Mapping[str, Any]]) -> bool:
     """Tell whether knowledge was made from exactly these folders' chunks and what they say."""
     given = {
-        f"{name}/{partition}": pointer.hash
-        for partition, found in pointers.items()
-        for name, pointer in found.items()
+        f"{name}/{partition}": artifact["hash"]
+        for partition, folder in folders.items()
+        for name, artifact in folder["artifacts"].items()
         if name in MADE_FROM
     }
     return dict(made.inputs) == given

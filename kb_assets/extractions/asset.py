@@ -24,6 +24,7 @@ def extractions(
 ) -> dg.MaterializeResult:
     """What each chunk says as structure: properties, header blocks, fields, dated lines and tables.
 
-    Next: `entities` of the whole vault, then its `knowledge`.
+    Next: `entities` and `knowledge` of the whole vault follow by themselves. The [board](/board)
+    shows how far every folder is.
     """
     return stage_result(run(bench.home, context.partition_key))

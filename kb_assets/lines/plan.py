@@ -10,13 +10,11 @@ from kb_core.contracts import PASSAGES
 from kb_core.ids import content_id
 from kb_knowledge.records import SUPERSEDED, UNSTATED
 from kb_search.knowledge_graph import KnowledgeGraph, Line
-from kb_search.line_vectors import core_id
+from kb_search.line_vectors import LONGEST_CORE, core_id
 from resources.embedder import EmbedderProfile
 
 VERSION = "1"  # raise it when equal knowledge would be planned differently
 
-# Of a core: all models here read that many characters of any script in one window.
-_LONGEST = 600
 _PAST = (SUPERSEDED, UNSTATED)
 
 
@@ -29,13 +27,13 @@ def plan_lines(
     one, or that names one, is planned. The present's lines are embedded first.
     """
     cores = {core_id(line.core): line.core for line in _wanted_first(_that_may(graph, staying))}
-    hashes = {each: content_id(core[:_LONGEST]) for each, core in cores.items()}
+    hashes = {each: content_id(core[:LONGEST_CORE]) for each, core in cores.items()}
     return EmbedPlan(
         profile=profile,
         passages=PASSAGES.table(
             {"text_id": each, "passage": 0, "passage_hash": hashes[each]} for each in sorted(cores)
         ),
-        texts={hashes[each]: core[:_LONGEST] for each, core in cores.items()},
+        texts={hashes[each]: core[:LONGEST_CORE] for each, core in cores.items()},
     )
 
 
