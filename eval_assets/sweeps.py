@@ -1,6 +1,8 @@
 """Turn one thing of a variant and see what it does to every measure. Pure.
 
 `k` is the constant of the fusion by reciprocal rank, `cap` how many chunks of one note are read.
+Of the graph, in hundredths: `margin` is how far below the best a line may be, `split` how much of
+what is read may be lines.
 """
 
 from collections.abc import Sequence
@@ -12,10 +14,22 @@ from eval_assets.scoring import Row, Scores
 from eval_assets.significance import sign_test
 from kb_core.errors import SettingsError
 from kb_search.hybrid import DEFAULT_TUNING
+from kb_search.line_scores import UNMEASURED_MARGIN
 
-DEFAULTS = {"k": (10, 20, 40, 60, 90, 120), "cap": (1, 2, 3, 4, 6, 10)}
+DEFAULTS = {
+    "k": (10, 20, 40, 60, 90, 120),
+    "cap": (1, 2, 3, 4, 6, 10),
+    "margin": (1, 2, 3, 5, 8, 15),
+    "split": (10, 20, 30, 40, 60),
+}
 # What a search does today, against which the others are compared.
-_PRESENT = {"k": DEFAULT_TUNING.k, "cap": DEFAULT_TUNING.chunks_per_note}
+_PRESENT = {
+    "k": DEFAULT_TUNING.k,
+    "cap": DEFAULT_TUNING.chunks_per_note,
+    "margin": round(UNMEASURED_MARGIN * 100),  # of the embedded model; another may have its own
+    "split": round(DEFAULT_TUNING.split * 100),
+}
+_OF_THE_GRAPH = ("margin", "split")
 PLOTTED = ("recall@10", "ndcg@10", "all_gold@8", "fact_recall@8k", "precision@8k")
 
 
@@ -37,7 +51,8 @@ class Sweep:
         if not all(part.isdecimal() and int(part) > 0 for part in parts):
             raise SettingsError(f"The values in {text!r} must be whole numbers, as in k=10,60.")
         values = sorted({int(part) for part in parts} | {_PRESENT[turned]})
-        return cls(turned, tuple(values), variant)
+        is_without = turned in _OF_THE_GRAPH and variant == "hybrid"
+        return cls(turned, tuple(values), "hybrid+graph" if is_without else variant)
 
     @property
     def variants(self) -> dict[int, str]:

@@ -24,6 +24,8 @@ from resources.tables import Pointer, TableStore
 
 VERSION = f"{rules.VERSION}.{names.VERSION}"
 
+HUB_CHUNKS = "settings/hub_chunks"  # among what it was made from
+
 _held: dict[str, Knowledge] = {}  # the last one, by its inputs; a pure function of them
 
 
@@ -33,15 +35,17 @@ class Sources:
 
     store: TableStore
     pointers: Mapping[str, Mapping[str, Pointer]]  # by folder and table
+    hub_chunks: int = 0  # 0: by the number of chunks
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Their hashes, by table and folder."""
-        return {
+        """Their hashes, by table and folder, and the setting unless it is the default."""
+        hashes = {
             f"{name}/{partition}": pointer.hash
             for partition, tables in self.pointers.items()
             for name, pointer in tables.items()
         }
+        return hashes | ({HUB_CHUNKS: str(self.hub_chunks)} if self.hub_chunks else {})
 
 
 def sources_of(home: Home) -> Sources:
@@ -55,6 +59,7 @@ def sources_of(home: Home) -> Sources:
             }
             for partition in store.partitions("chunks")
         },
+        home.settings.graph.hub_chunks,
     )
 
 
@@ -76,7 +81,7 @@ def _make(sources: Sources) -> Knowledge:
         for partition, tables in sources.pointers.items()
     }
     with without_collecting():
-        return knowledge_of(evidence_of_files(files))
+        return knowledge_of(evidence_of_files(files), sources.hub_chunks or None)
 
 
 def table_of(contract: Contract, rows: Sequence[Any]) -> pa.Table:

@@ -156,6 +156,12 @@ class SearchSettings(_Section):
     ] = "hybrid"  # fmt: skip
 
 
+class GraphSettings(_Section):
+    """What the graph of entities is walked by."""
+
+    hub_chunks: int = Field(default=0, ge=0)  # 0: by the number of passages
+
+
 class EvaluationSettings(_Section):
     """Which variants every build is scored with; the first of them is what `published` judges."""
 
@@ -211,6 +217,7 @@ class Settings(BaseSettings):
     chunks: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     search: SearchSettings = SearchSettings()
+    graph: GraphSettings = GraphSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     publish: PublishSettings = PublishSettings()
     refresh: RefreshSettings = RefreshSettings()

@@ -198,7 +198,9 @@ class Engine:
     def knowledge(self, view: View) -> KnowledgeGraph | None:
         """Return what the chunks of a view say; None in a build that was made without that."""
         if view not in self._knowledge:
-            self._knowledge[view] = knowledge_of_view(self.build, view)
+            self._knowledge[view] = knowledge_of_view(
+                self.build, view, self._settings.graph.hub_chunks or None
+            )
         return self._knowledge[view]
 
     def notes_in(self, view: View) -> NotesInView | None:

@@ -12,10 +12,15 @@ from kb_search.knowledge_graph import KnowledgeGraph
 from kb_search.view import View
 
 
-def knowledge_of_view(build: PublishedBuild, view: View) -> KnowledgeGraph | None:
-    """Return what the chunks of a view say; None in a build that was made without observations."""
+def knowledge_of_view(
+    build: PublishedBuild, view: View, hub_chunks: int | None = None
+) -> KnowledgeGraph | None:
+    """Return what the chunks of a view say; None in a build that was made without observations.
+
+    `hub_chunks` is what the build was made with; None: the rule.
+    """
     if build.knowledge is not None and is_whole(build, view):
         return build.knowledge
     with without_collecting():
         evidence = evidence_of(build, view)
-        return None if evidence is None else KnowledgeGraph(knowledge_of(evidence))
+        return None if evidence is None else KnowledgeGraph(knowledge_of(evidence, hub_chunks))

@@ -18,7 +18,7 @@ from kb_search.line_vectors import LineVectors
 
 _DECIMALS = 9
 _WORDS_MARGIN = 0.34  # lines by words: a third of the question's weight below the best
-_UNMEASURED_MARGIN = 0.03  # of models that squeeze their cosines together; see decision 0014
+UNMEASURED_MARGIN = 0.03  # of models that squeeze their cosines together; see decision 0014
 
 
 class Scoring(NamedTuple):
@@ -37,7 +37,7 @@ def scores_by(
     """Return what scores lines: vectors of the question's own profile, or its words' weights."""
     if vectors is None or query is None or vectors.profile != query.profile:
         return Scoring(partial(_by_words, weights), _WORDS_MARGIN)
-    margin = _UNMEASURED_MARGIN if profile_margin is None else profile_margin
+    margin = UNMEASURED_MARGIN if profile_margin is None else profile_margin
     return Scoring(partial(_by_vectors, vectors, query, weights), margin)
 
 

@@ -249,8 +249,10 @@ def swept(sweep: Sweep, **values: list[Row]) -> Table:
 def test_a_sweep_turns_what_a_variant_can_be_told(turned):
     sweep = Sweep.parse(turned)
 
+    by = "hybrid+graph" if turned in ("margin", "split") else "hybrid"
+    own = replace(DEFAULT_TUNING, margin=0.03) if turned == "margin" else DEFAULT_TUNING
     assert sweep.present in sweep.values
-    assert parse(sweep.variants[sweep.present]) == ("hybrid", DEFAULT_TUNING)
+    assert parse(sweep.variants[sweep.present]) == (by, own)
     assert len({parse(name) for name in sweep.variants.values()}) == len(sweep.values)
 
 

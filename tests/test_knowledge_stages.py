@@ -18,6 +18,7 @@ from kb_assets.workbench import Workbench
 from kb_core.contracts import CONTRACTS
 from kb_knowledge.records import CURRENT, SUPERSEDED
 from kb_search.build import PublishedBuild
+from kb_search.engine import Engine
 from kb_search.knowledge_graph import KnowledgeGraph
 from kb_search.knowledge_view import knowledge_of_view
 from kb_search.policy import Policy, Principal
@@ -81,6 +82,21 @@ def statuses(graph, name):
     (entity,) = graph.named(name)
     claims = [graph.line(n).claim for n in graph.claims_of(entity, {"status"})]
     return sorted((claim.value, claim.state) for claim in claims)
+
+
+def test_the_setting_says_what_a_hub_is_in_the_build_and_in_a_narrower_view(tmp_path):
+    notes = {f"Work/{number}.md": "---\nowner: Mara Lind\n---\nText.\n" for number in range(5)}
+    for path, text in notes.items():
+        put(tmp_path / "vault", path, text)
+    for given, is_hub in ((0, False), (4, True), (5, False)):
+        rules = f'[graph]\nhub_chunks = {given}\n[embedder]\nengine = "none"\n'
+        home = open_home(tmp_path / "home", tmp_path / "vault", rules)
+        Builds(home.data).point_to(build(home, with_vectors=False))
+        engine = Engine.open(home.root, home.settings)
+        for policy in (Policy(), Policy(as_of=NOW + dt.timedelta(days=1))):
+            graph = engine.knowledge(engine.view(None, policy))
+            (mara,) = graph.named("Mara Lind")
+            assert graph.entity(mara).is_hub == is_hub
 
 
 def test_a_build_holds_what_its_vault_says(home):

@@ -18,6 +18,7 @@ from kb_assets.build.manifest import (
 from kb_assets.build.publish import is_judged, is_refused
 from kb_assets.choices import read_choices
 from kb_assets.outcome import Outcome
+from kb_assets.vault_knowledge import HUB_CHUNKS
 from kb_core.errors import EmbedderError, EmbedderMissingError, NotBuiltError, StoreError
 from kb_core.ids import json_hash
 from kb_search.evidence import MADE_FROM, OBSERVATIONS
@@ -120,7 +121,7 @@ def _is_known_from(made: Pointer, folders: Mapping[str, Mapping[str, Any]]) -> b
         for name, artifact in folder["artifacts"].items()
         if name in MADE_FROM
     }
-    return dict(made.inputs) == given
+    return {name: each for name, each in made.inputs.items() if name != HUB_CHUNKS} == given
 
 
 def _counts(home: Home, manifest: Mapping[str, Any], folders: int) -> dict[str, float]:

@@ -43,7 +43,7 @@ _TIMES = ("p50 ms", "p95 ms")
 @click.option("--folder", "folders", multiple=True, metavar="F", help="Ask within this folder.")
 @click.option("--build", metavar="BUILD", help="Another build than the published one.")
 @click.option("--against", metavar="BUILD", help="Show what moved since this build.")
-@click.option("--sweep", metavar="WHAT", help="Turn one thing: k or cap, or cap=1,2,5.")
+@click.option("--sweep", metavar="WHAT", help="Turn k, cap, margin or split, or cap=1,2,5.")
 @click.option(
     "--plot",
     metavar="FILE",
