@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kb_core.errors import NotBuiltError
+from kb_core.ontology import read_ontology
 from kb_search.connected_rows import Rows
 from kb_search.engine import Engine
 from kb_search.knowledge_graph import KnowledgeGraph
@@ -43,6 +44,7 @@ class Connecting:
         """Open what may take part. Raises NotBuiltError when the build holds no links of types."""
         self._engine = engine
         self._policy = policy
+        self._ontology = read_ontology(engine.ontology_file)
         self._view: View = engine.view(None, policy)
         graph = engine.knowledge(self._view)
         if graph is None:
@@ -57,10 +59,10 @@ class Connecting:
         found = connected(
             self._graph,
             asked.start,
-            asked.links,
+            [self._along(each) for each in asked.links],
             asked.depth,
             asked.kinds,
-            asked.attach,
+            [self._along(each) for each in asked.attach],
             asked.bounds,
             self._shown,
         )
@@ -99,6 +101,14 @@ class Connecting:
             "build": self._engine.build.name,
             "note": self._over.words,
         }
+
+    def _along(self, name: str) -> str:
+        """Return the type a property says from its other end: `feeds` is `^DEPENDS_ON`."""
+        bare = name.strip().removeprefix(AGAINST)
+        said = self._ontology.link(fold_name(bare))
+        if said is None or not said.is_inverse or fold_name(bare) == fold_name(said.type):
+            return name
+        return said.type if name.strip().startswith(AGAINST) else f"{AGAINST}{said.type}"
 
     def _meant(self, text: str) -> Start:
         found = start_of(self._graph, text)

@@ -71,6 +71,8 @@ class Engine:
         self.build = build
         self._settings = settings
         self.vault_name = vault_name
+        # A home's own, over the package's; see kb_core.ontology.
+        self.ontology_file = home / "data" / "ontology.toml" if home else None
         self._asking = Asking(settings.embedder, open_embedder)
         self._views: dict[tuple[tuple[str, ...] | None, Policy], View] = {}
         self._links: dict[View, LinkedScope] = {}

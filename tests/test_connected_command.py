@@ -205,6 +205,21 @@ def test_a_type_that_nothing_has_is_told_beside_those_there_are(home):
     assert ask(home, who="owner", links=("FEEDS",), service=Service())["note"] == ""
 
 
+def test_a_property_that_says_a_type_from_its_other_end_leads_to_what_it_names(tmp_path):
+    notes = {"Plug.md": "---\nfeeds: '[[Lamp]]'\n---\nA plug.\n", "Lamp.md": "A lamp.\n"}
+    home = made(tmp_path, notes)
+
+    def reached(start, name):
+        found = ask(home, who="owner", start=start, links=(name,), depth=1, kinds=(), attach=())
+        return [each["name"] for each in found["reached"]]
+
+    for name in ("feeds", "^DEPENDS_ON", "^depends_on"):
+        assert reached("Plug", name) == ["Plug", "Lamp"]
+        assert reached("Lamp", name) == ["Lamp"]
+    for name in ("^feeds", "DEPENDS_ON"):
+        assert reached("Lamp", name) == ["Lamp", "Plug"]
+
+
 def test_without_types_it_is_told_which_lead_on(home):
     def told(**how):
         return ask(home, **{"links": (), "attach": (), **how})["note"]
