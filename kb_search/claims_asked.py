@@ -7,7 +7,7 @@ her proposals were withdrawn"), and else what is asked ("was it withdrawn").
 import re
 from collections.abc import Iterable, Sequence
 
-from kb_core.dates import parse_date
+from kb_core.dates import is_later, parse_date
 from kb_core.errors import ContractError
 from kb_core.names import name_key
 from kb_knowledge.claims import LOG
@@ -36,6 +36,7 @@ class ClaimsAsked:
         self._years = tuple(date.text for date in asked.dates) if self._conditions else ()
         self._at = "" if self._conditions or not asked.dates else asked.dates[0].text
         self._today = asked.today
+        self._in_force: dict[tuple[int, str, str], frozenset[str]] = {}
 
     @property
     def is_dated(self) -> bool:
@@ -72,10 +73,15 @@ class ClaimsAsked:
         current = self._standing(lines)
         own = [each for each in current if self._is_own(each, entity)]
         found = own or current or lines
-        return [each for each in found if not self.is_over(each)] or found
+        return [each for each in found if not self.is_off(each)] or found
 
     def is_over(self, line: int) -> bool:
-        """Tell whether another row of the same table or log has come into force since.
+        """Tell whether another row of the same table or log has come into force since."""
+        begins = self.claim(line).valid_from or ""
+        return self.is_off(line) and not is_later(begins, self._today)
+
+    def is_off(self, line: int) -> bool:
+        """Tell whether another row of the same table or log is in force today.
 
         Rows that one note states side by side, each from its own day, supersede each other by no
         later date of writing: today decides which of them holds.
@@ -83,11 +89,18 @@ class ClaimsAsked:
         claim = self.claim(line)
         if not claim.valid_from or not self._today or self.is_dated:
             return False
-        entity = self._graph.line(line).entities[0]
-        rows = [self.claim(each) for each in self._graph.claims_of(entity, {claim.attribute})]
-        series = [each for each in rows if each.valid_from and each.note_id == claim.note_id]
+        key = (self._graph.line(line).entities[0], claim.attribute, claim.note_id)
+        if key not in self._in_force:  # once a series: a log may have thousands of rows
+            self._in_force[key] = self._held_today(*key)
+        held = self._in_force[key]
+        return bool(held) and claim.claim_id not in held
+
+    def _held_today(self, entity: int, attribute: str, note_id: str) -> frozenset[str]:
+        """Return the claims of one note's series that are in force today, by id."""
+        rows = [self.claim(each) for each in self._graph.claims_of(entity, {attribute})]
+        series = [each for each in rows if each.valid_from and each.note_id == note_id]
         held = state_at([each for each in series if not is_outdated(each)], self._today)
-        return bool(held) and claim not in held
+        return frozenset(each.claim_id for each in held)
 
     def _standing(self, lines: Sequence[int]) -> list[int]:
         """Return what is not outdated; beside a dated log, what has no date says nothing of now."""

@@ -139,8 +139,12 @@ class Walk:
     def _neighbours(self, number: int, hops: int) -> None:
         (entity,) = self._graph.line(number).entities
         attribute = self._claims.claim(number).attribute
-        rows = [each for each in self._graph.claims_of(entity, {attribute}) if self.is_over(each)]
-        for other in (*(each for each, _, _ in self._graph.related(number)), *rows):
+        rows = [
+            each for each in self._graph.claims_of(entity, {attribute}) if self._claims.is_off(each)
+        ]
+        rows.sort(key=lambda each: (self._claims.claim(each).valid_from or "", each))
+        latest = rows[-self._most :]
+        for other in (*(each for each, _, _ in self._graph.related(number)), *latest):
             if other not in self.implied:
                 self.implied[other] = hops
                 self.beside.add(other)

@@ -138,6 +138,25 @@ def test_the_rows_of_one_list_that_were_in_force_before_are_kept_and_marked():
     assert sorted(asked_today("2024-05-01")) == [("400", True), ("450", True), ("480", False)]
 
 
+def test_a_row_that_is_still_to_come_is_no_past_one_and_does_not_go_first():
+    assert asked_today("2023-05-01")[0] == ("450", False)
+    assert sorted(asked_today("2023-05-01")) == [("400", True), ("450", False), ("480", False)]
+
+
+def test_of_a_long_list_only_the_latest_rows_are_taken_as_asked_for():
+    made = Made()
+    crane, prices = made.note("Red Crane"), made.note("Price list")
+    for year in range(1900, 2000):
+        made.claim(crane, "price", str(year), on=prices, basis="table", since=f"{year}-01-01")
+    reader, layer_ = layer(made)
+    asked = replace(reader.read("What is the price of the Red Crane?"), today="1989-06-01")
+    answer = layer_.answer(asked, [], no_score)
+    implied = [kept.line.claim.value for kept in answer.lines if kept.is_implied]
+    assert implied[0] == "1989"
+    assert len(implied) == 1 + LINKS_PER_ENTITY
+    assert {"1988", "1999"} <= set(implied)
+
+
 def test_beside_a_log_what_has_no_date_says_nothing_of_now():
     made = Made()
     pier, log = made.note("Stone Pier"), made.note("Log 2019")
