@@ -68,8 +68,15 @@ def _is_up(port):
 def below(process):
     """Return the processes that one started, and those that these started."""
     tasks = Path(f"/proc/{process}/task").glob("*/children")
-    children = [int(child) for task in tasks for child in task.read_text().split()]
+    children = [int(child) for task in tasks for child in _listed(task)]
     return [found for child in children for found in (child, *below(child))]
+
+
+def _listed(task):
+    try:
+        return task.read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # a thread that ended between the listing and the reading
 
 
 def alive(processes):
