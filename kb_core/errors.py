@@ -10,10 +10,16 @@ KbError
 ├── BusyError               another process holds this partition or this home
 ├── NotBuiltError           nothing is published yet, so nothing can be searched
 ├── DefectError             a stage met what nobody expected; says where, not with what
-└── EmbedderError           vectors could not be made
-    ├── EmbedderMissingError   its package or its model is not installed
-    ├── EmbedderDownError      its server does not answer
-    └── (BadBatchError         these texts got no vectors; stands in resources/embedder.py)
+├── EmbedderError           vectors could not be made
+│   ├── EmbedderMissingError   its package or its model is not installed
+│   ├── EmbedderDownError      its server does not answer
+│   └── (BadBatchError         these texts got no vectors; stands in resources/embedder.py)
+├── LLMError                no language model could be asked
+│   ├── LLMMissingError        its package, its key or its model is missing
+│   ├── LLMDownError           its server does not answer, or is busy for too long
+│   ├── SpendLimitError        the provider's own limit on spending is reached
+│   └── (BadRequestError       this one text got no answer; stands in resources/llm.py)
+└── ApprovalError           an approval names no plan that waits, or another one
 
 Messages say what happened, where, and what to do next. They hold counts, paths and ids, never
 note text and never keys.
@@ -70,3 +76,23 @@ class EmbedderMissingError(EmbedderError):
 
 class EmbedderDownError(EmbedderError):
     """The embedder's server does not answer."""
+
+
+class LLMError(KbError):
+    """No language model could be asked."""
+
+
+class LLMMissingError(LLMError):
+    """The language model's package, its key or the model itself is missing."""
+
+
+class LLMDownError(LLMError):
+    """The language model's server does not answer, or is busy for too long."""
+
+
+class SpendLimitError(LLMError):
+    """The provider's own limit on spending is reached."""
+
+
+class ApprovalError(KbError):
+    """An approval names no plan that waits, or does not fit the plan it names."""

@@ -57,11 +57,18 @@ def _web_address(text: str) -> str:
     return text
 
 
+def _server_address(text: str) -> str:
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError('it must begin with https:// or http://, or be "" for the usual one')
+    return text
+
+
 _SAFE_ADDRESS = re.compile(r"https://[^/\s]+|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
 _FACTORY = r"^$|^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 ServiceName = Annotated[str, Field(pattern=_FACTORY)]
 Cron = Annotated[str, AfterValidator(_cron)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+ServerAddress = Annotated[str, AfterValidator(_server_address)]
 _SECRET = ("alerts.webhook",)  # whoever knows such an address can write there
 
 
@@ -146,6 +153,37 @@ class EmbedderSettings(_Section):
     time_box_minutes: float = Field(default=0, ge=0)
 
 
+class LLMSettings(_Section):
+    """Which language model reads the notes, and how it is asked."""
+
+    engine: Literal["rules", "anthropic", "ollama"] = "rules"
+    model: str = Field(default="claude-haiku-5-5", min_length=1)
+    url: ServerAddress = ""
+    max_parallel: int = Field(default=64, ge=1, le=200)
+    tokens_per_minute: int = Field(default=0, ge=0)
+    timeout_seconds: float = Field(default=120, gt=0)
+    batch: tuple[InVault, ...] = ()
+
+
+class LimitSettings(_Section):
+    """What may be spent without asking, and at all, in US dollars."""
+
+    auto_approve_usd: float = Field(default=0.50, ge=0)
+    monthly_usd: float = Field(default=20.0, ge=0)
+
+
+class PriceSettings(_Section):
+    """What a model costs that the list of prices does not know, in US dollars a million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+    cache_read: float | None = Field(default=None, ge=0)
+    batch_share: float = Field(default=0.5, ge=0, le=1)
+    long_prompt_tokens: int = Field(default=0, ge=0)
+    long_prompt_factor: float = Field(default=1, ge=1)
+
+
 class SearchSettings(_Section):
     """How a search goes unless it says otherwise, and how many results it gives."""
 
@@ -216,6 +254,9 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     chunks: ChunkSettings = ChunkSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    llm: LLMSettings = LLMSettings()
+    limits: LimitSettings = LimitSettings()
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
     search: SearchSettings = SearchSettings()
     graph: GraphSettings = GraphSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
