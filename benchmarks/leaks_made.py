@@ -22,6 +22,7 @@ from kb_search.versions import Version, by_note
 _DAY = 86_400_000_000  # microseconds
 _FIRST = dt.date(2024, 1, 1)
 _EPOCH_DAYS = (_FIRST - dt.date(1970, 1, 1)).days
+_WHO = {"extractor": "structure"}
 _OBSERVED = ("mentions", "link_observations", "claim_observations")
 _TABLES = ("chunks", "notes", *_OBSERVED)
 
@@ -196,12 +197,13 @@ def _observed(note: Note, edition: Edition, piece: Piece, at: int) -> Iterator[t
 def _mentions(edition: Edition, piece: Piece, at: int) -> Iterator[tuple[str, Row]]:
     itself = {"subject_kind": "self", "subject": ""}
     if at == 0 and edition.kind:
-        yield "mentions", {**itself, "type": edition.kind, "basis": "type", "name": ""}
+        yield "mentions", {**itself, "type": edition.kind, "basis": "type", "name": "", **_WHO}
     if at == 0 and edition.number_name:
         named = {"type": "", "basis": "identifier", "name": edition.number_name}
-        yield "mentions", {**itself, **named}
+        yield "mentions", {**itself, **named, **_WHO}
     for ref in piece.spoken_of:
-        yield "mentions", {**_reference("subject", ref), "type": "", "basis": "value", "name": ""}
+        said = {"type": "", "basis": "value", "name": ""}
+        yield "mentions", {**_reference("subject", ref), **said, **_WHO}
 
 
 def _links(piece: Piece) -> Iterator[tuple[str, Row]]:
@@ -209,14 +211,15 @@ def _links(piece: Piece) -> Iterator[tuple[str, Row]]:
         ends = {**_reference("source", link.source), **_reference("target", link.target)}
         said = {"type": link.type, "label": link.type.lower(), "phrase": marker(piece.key)}
         rest = {"modality": "fact", "valid_from": None}
-        yield "link_observations", {**ends, **said, **rest}
+        yield "link_observations", {**ends, **said, **rest, **_WHO}
 
 
 def _claims(piece: Piece) -> Iterator[tuple[str, Row]]:
     for claim in piece.claims:
         said = {"attribute": claim.attribute, "value": claim.value, "quote": marker(piece.key)}
         rest = {"modality": "fact", "valid_from": None, "valid_to": None, "basis": "property"}
-        yield "claim_observations", {**_reference("subject", claim.subject), **said, **rest}
+        subject = _reference("subject", claim.subject)
+        yield "claim_observations", {**subject, **said, **rest, **_WHO}
 
 
 def _reference(role: str, ref: Ref) -> Row:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kb_core.contract import INSTANT, OFFSETS, PROPERTIES, TEXTS, Contract, required
 from kb_core.knowledge_contracts import KNOWLEDGE_CONTRACTS
+from kb_core.reading_contracts import READING_CONTRACTS
 
 # What may be read, by whom, and where it may be sent. Every chunk repeats it, so that a
 # question is answered from the chunks' table alone.
@@ -260,5 +261,6 @@ CONTRACTS = {
         CHUNKS,
         PASSAGES,
         *KNOWLEDGE_CONTRACTS,
+        *READING_CONTRACTS,
     )
 }

@@ -10,6 +10,10 @@ def _reference(role: str) -> list[pa.Field]:
     return [required(f"{role}_kind", pa.string()), required(role, pa.string())]
 
 
+# Who says so: `structure` (what stands as data in a note: a property, a log line, a table),
+# `rules-v1` (cue words in prose), or the label of the language model that read the chunk.
+_EXTRACTOR = required("extractor", pa.string())
+
 _SAID = [  # every observation stands in one chunk
     required("version_id", pa.string()),
     required("chunk_id", pa.string()),
@@ -27,6 +31,7 @@ MENTIONS = Contract(
             required("type", pa.string()),  # of the ontology; empty: not said
             required("basis", pa.string()),  # type, identifier, value
             required("name", pa.string()),
+            _EXTRACTOR,
         ]
     ),
 )
@@ -44,6 +49,7 @@ LINK_OBSERVATIONS = Contract(
             required("phrase", pa.string()),
             required("modality", pa.string()),
             pa.field("valid_from", pa.string()),
+            _EXTRACTOR,
         ]
     ),
 )
@@ -61,7 +67,8 @@ CLAIM_OBSERVATIONS = Contract(
             required("modality", pa.string()),
             pa.field("valid_from", pa.string()),
             pa.field("valid_to", pa.string()),
-            required("basis", pa.string()),  # property, header, field, log, table
+            required("basis", pa.string()),  # property, header, field, log, table, prose
+            _EXTRACTOR,
         ]
     ),
 )
@@ -125,6 +132,7 @@ LINKS = Contract(
             required("modalities", TEXTS),
             pa.field("first_seen", pa.string()),
             pa.field("last_seen", pa.string()),
+            required("extractors", TEXTS),
         ]
     ),
 )
@@ -148,6 +156,7 @@ CLAIMS = Contract(
             required("is_weak", pa.bool_()),
             pa.field("valid_from", pa.string()),
             pa.field("valid_to", pa.string()),
+            _EXTRACTOR,
             required("state", pa.string()),  # current, superseded, no longer stated, undated
             pa.field("until", pa.string()),
         ]

@@ -182,6 +182,7 @@ def _draft(
         is_weak=is_weak,
         valid_from=said.valid_from,
         valid_to=said.valid_to,
+        extractor=said.extractor,
         state="",
         until=None,
     )

@@ -26,7 +26,7 @@ from kb_knowledge.records import (
 from kb_knowledge.resolution import Resolved, Resolver
 from kb_knowledge.supersession import ordered
 
-VERSION = "1"  # raise it when equal evidence would give other knowledge
+VERSION = "2"  # raise it when equal evidence would give other knowledge
 
 IDENTIFIER = "identifier"
 

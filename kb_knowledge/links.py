@@ -37,6 +37,7 @@ def _alone(source_id: str, kind: str, target_id: str, seen: LinkSeen) -> Link:
     return Link(
         content_id(source_id, kind, target_id), source_id, target_id, kind, (said.label,), 1,
         (said.phrase,) if said.phrase else (), (chunk.chunk_id,), (said.modality,), date, date,
+        (said.extractor,),
     )  # fmt: skip
 
 
@@ -56,4 +57,5 @@ def _link(source_id: str, kind: str, target_id: str, seen: list[LinkSeen]) -> Li
         modalities=tuple(sorted({each.said.modality for each in seen})),
         first_seen=min(written, default=None),
         last_seen=max(written, default=None),
+        extractors=tuple(sorted({each.said.extractor for each in seen})),
     )

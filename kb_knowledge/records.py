@@ -13,6 +13,10 @@ NOTE = "note"  # a link, by its target as written: resolved among the notes of t
 NAME = "name"  # a name in text
 NUMBER = "number"  # what a note is known by: `pep 566` for `Superseded-By: 566` in PEP 345
 
+# Who says what a chunk says. A language model goes by its own label.
+STRUCTURE = "structure"  # what stands as data: a property, an inline field, a log line, a table
+RULES = "rules-v1"  # cue words in prose
+
 # What a claim of a view is.
 CURRENT = "current"
 SUPERSEDED = "superseded"
@@ -58,6 +62,7 @@ class Mention(NamedTuple):
     type: str  # of the ontology; empty: not said
     basis: str  # type: the subject's own kind; identifier: `name` is what it is known by; value
     name: str  # what it is called here; an identifier with what it counts: `pep 345`
+    extractor: str = STRUCTURE
 
 
 class LinkSaid(NamedTuple):
@@ -72,6 +77,7 @@ class LinkSaid(NamedTuple):
     phrase: str  # the evidence: a short piece of the chunk or of its note's properties
     modality: str
     valid_from: str | None
+    extractor: str = STRUCTURE
 
 
 class ClaimSaid(NamedTuple):
@@ -86,7 +92,8 @@ class ClaimSaid(NamedTuple):
     modality: str
     valid_from: str | None
     valid_to: str | None
-    basis: str  # property, header, field, log, table
+    basis: str  # property, header, field, log, table, prose
+    extractor: str = STRUCTURE
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,7 @@ class Link(NamedTuple):
     modalities: tuple[str, ...]
     first_seen: str | None  # written dates
     last_seen: str | None
+    extractors: tuple[str, ...]  # who says so, sorted
 
 
 class Claim(NamedTuple):
@@ -156,6 +164,7 @@ class Claim(NamedTuple):
     is_weak: bool
     valid_from: str | None
     valid_to: str | None
+    extractor: str
     state: str  # current, superseded, no longer stated, undated
     until: str | None  # the date of what superseded it, or when it was seen to be no longer stated
 

@@ -31,21 +31,23 @@ from kb_search.view import EVERYTHING, View
 from resources.tables import read_parquet
 
 OBSERVATIONS = ("mentions", "link_observations", "claim_observations")
-MADE_FROM = ("notes", "chunks", *OBSERVATIONS)  # of each folder
+RETYPED = "retyped"  # which of the link observations have a better type by now
+MADE_FROM = ("notes", "chunks", *OBSERVATIONS, RETYPED)  # of each folder
 _CHUNK = [
     "version_id", "chunk_id", "note_id", "tenant", "title", "aliases", "kind", "written_date",
     "written_is_weak",
 ]  # fmt: skip
 _VERSION = ["version_id", "version", "observed_at"]
 _KEY = ["version_id", "chunk_id"]
-_MENTION = [*_KEY, "subject_kind", "subject", "type", "basis", "name"]
+_MENTION = [*_KEY, "subject_kind", "subject", "type", "basis", "name", "extractor"]
 _LINK = [
     *_KEY, "source_kind", "source", "target_kind", "target", "type", "label", "phrase", "modality",
-    "valid_from",
+    "valid_from", "extractor",
 ]  # fmt: skip
+_RETYPED = [*_KEY, "ordinal", "type"]
 _CLAIM = [
     *_KEY, "subject_kind", "subject", "attribute", "value", "quote", "modality", "valid_from",
-    "valid_to", "basis",
+    "valid_to", "basis", "extractor",
 ]  # fmt: skip
 
 _ReadTable = Callable[[str, list[str]], pa.Table]
@@ -169,10 +171,13 @@ def _mentions(read: _ReadTable, keys: set[_Key]) -> Iterator[Mention]:
 
 
 def _links(read: _ReadTable, keys: set[_Key]) -> Iterator[LinkSaid]:
-    rows = _said(read, "link_observations", _LINK, keys)
-    for version, chunk, kind, source, other_kind, target, *rest in rows:
+    better = {tuple(place): kind for *place, kind in _rows(read(RETYPED, _RETYPED), _RETYPED)}
+    rows = _said(read, "link_observations", [*_LINK, "ordinal"], keys)
+    for version, chunk, *ends, kind, label, phrase, modality, since, extractor, ordinal in rows:
+        source, target = Reference(*ends[:2]), Reference(*ends[2:])
+        kind = better.get((version, chunk, ordinal), kind)
         yield LinkSaid(
-            version, chunk, Reference(kind, source), Reference(other_kind, target), *rest
+            version, chunk, source, target, kind, label, phrase, modality, since, extractor
         )
 
 

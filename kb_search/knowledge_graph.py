@@ -161,7 +161,8 @@ class KnowledgeGraph:
 
     def _link_line(self, number: int) -> Line:
         link_id, source, target, kind, times, first, last = self._arrays["links"][number].tolist()
-        labels, phrases, chunks, modalities, notes = self._lists("link", number, len(LINK_LISTS))
+        lists = self._lists("link", number, len(LINK_LISTS))
+        labels, phrases, chunks, modalities, extractors, notes = lists
         link = Link(
             link_id=self._text(link_id),
             source_id=self._entity_text(source, 0),
@@ -174,6 +175,7 @@ class KnowledgeGraph:
             modalities=modalities,
             first_seen=self._text_or_none(first),
             last_seen=self._text_or_none(last),
+            extractors=extractors,
         )
         words = link.type.replace("_", " ").lower()
         phrase = f": {phrases[0]}" if phrases else ""

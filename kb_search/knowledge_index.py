@@ -17,7 +17,7 @@ from kb_core.names import ALIAS, TITLE, forms_of, name_key
 from kb_knowledge.records import Claim, Entity, Knowledge, Link
 
 INDEX = "knowledge_graph"  # the index's name among a build's artifacts
-VERSION = "1"  # raise it when equal knowledge would give other arrays
+VERSION = "2"  # raise it when equal knowledge would give other arrays
 ARRAYS = (
     "texts", "text_starts", "entities", "entity_starts", "entity_items", "links", "link_starts",
     "link_items", "claims", "id_hashes", "id_entities", "note_hashes", "note_entities",
@@ -32,7 +32,7 @@ CLAIM_ENTITY, CLAIM_ATTRIBUTE, CLAIM_IS_WEAK = (
     Claim._fields.index(name) for name in ("entity_id", "attribute", "is_weak")
 )
 # What of a link is a list; its notes are those of its chunks.
-LINK_LISTS = ("labels", "phrases", "chunk_ids", "modalities", "note_ids")
+LINK_LISTS = ("labels", "phrases", "chunk_ids", "modalities", "extractors", "note_ids")
 
 Arrays = Mapping[str, np.ndarray]
 _Pair = tuple[int, int]
@@ -129,7 +129,7 @@ def _links(knowledge: Knowledge, numbers: Mapping[str, int], pool: _Pool) -> dic
 
 
 def _link_lists(link: Link, notes: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    yield from (link.labels, link.phrases, link.chunk_ids, link.modalities)
+    yield from (link.labels, link.phrases, link.chunk_ids, link.modalities, link.extractors)
     yield sorted({notes[chunk] for chunk in link.chunk_ids})
 
 

@@ -40,7 +40,7 @@ class Answer:
 
 
 class BadRequestError(LLMError):
-    """This one request got no answer: asking for the others goes on.
+    """No answer to this one request: asking for the others goes on.
 
     `tokens` are what was billed for it all the same.
     """

@@ -53,6 +53,7 @@ class Made:
                 (modality,),
                 "2024-01-01",
                 "2024-01-01",
+                ("structure",),
             )
         )
 
@@ -89,6 +90,7 @@ class Made:
                 is_weak=False,
                 valid_from=since,
                 valid_to=None,
+                extractor="structure",
                 state=state,
                 until=None,
             )

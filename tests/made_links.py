@@ -39,6 +39,7 @@ def link(source: str, kind: str, target: str, label: str = "", said_in: str = ""
         modalities=("fact",),
         first_seen=None,
         last_seen=None,
+        extractors=("structure",),
     )
 
 

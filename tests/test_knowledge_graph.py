@@ -36,15 +36,16 @@ def entity(name: str, **fields: object) -> Entity:
 def link(source: str, target: str, kind: str = "DEPENDS_ON", **fields: object) -> Link:
     ids = content_id(source), content_id(target)
     plain = Link(
-        content_id(*ids, kind), *ids, kind, ("depends_on",), 1, (), ("c0",), ("fact",), None, None
-    )
+        content_id(*ids, kind), *ids, kind, ("depends_on",), 1, (), ("c0",), ("fact",), None, None,
+        ("structure",),
+    )  # fmt: skip
     return plain._replace(**fields)
 
 
 def claim(name: str, attribute: str, value: str, **fields: object) -> Claim:
     plain = Claim(
         content_id(name, attribute, value), content_id(name), attribute, value, "fact", "quote",
-        "property", "v1", "c0", "a.md", "2024-03", False, None, None, CURRENT, None,
+        "property", "v1", "c0", "a.md", "2024-03", False, None, None, "structure", CURRENT, None,
     )  # fmt: skip
     return plain._replace(**fields)
 

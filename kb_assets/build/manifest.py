@@ -26,6 +26,7 @@ FOLDER_TABLES = (
     "mentions",
     "link_observations",
     "claim_observations",
+    "retyped",
 )
 # Made from every folder's chunks and what they say: they belong to no other chunks.
 KNOWLEDGE_TABLES = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kb_assets.extractions.note_text import NoteText
-from kb_knowledge.records import Reference
+from kb_knowledge.records import STRUCTURE, Reference
 
 LONGEST_VALUE = 200  # characters
 LONGEST_QUOTE = 300
@@ -24,6 +24,7 @@ class Said:
     def __init__(self, note: NoteText) -> None:
         self.counts: Counter[str] = Counter()
         self._note = note
+        self.extractor = STRUCTURE  # who says what is added from now on
         self._rows: dict[str, list[list[Row]]] = {}
         self._seen: set[tuple[Any, ...]] = set()
 
@@ -104,7 +105,7 @@ class Said:
             self.counts["rows_cut"] += 1
             return
         self._seen.add((table, piece, *key))
-        rows.append(row)
+        rows.append({**row, "extractor": self.extractor})
 
 
 def shortened(text: str) -> str:
