@@ -23,7 +23,7 @@ run: setup
 	@$(BIN)/python -m kb_serve.first_run
 
 test: setup
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: setup
 	@$(BIN)/ruff format --check .

@@ -7,6 +7,7 @@ fresh are run, so what is listed is work.
 import datetime as dt
 from collections.abc import Iterator
 
+from benchmarks.reading_stages import read_folder
 from eval_assets.evaluation import evaluate
 from eval_assets.evaluation import is_fresh as scores_are_fresh
 from eval_assets.folder_scores import folders_to_score, score_folder
@@ -18,7 +19,6 @@ from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
 from kb_assets.embeddings.run import is_lagging
 from kb_assets.embeddings.run import run as embed
 from kb_assets.entities.run import run as name_entities
-from kb_assets.extractions.run import run as extract
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.keyword_index.run import run as index
 from kb_assets.knowledge.run import run as know
@@ -65,7 +65,8 @@ def _work(home: Home, now: dt.datetime) -> Iterator[Work]:
 def _words(home: Home, partition: str, now: dt.datetime) -> Iterator[Work]:
     if not words_are_fresh(home, partition, now):
         done = [look(home, partition, now)]
-        done += [stage(home, partition) for stage in (read, cut, index, extract)]
+        done += [stage(home, partition) for stage in (read, cut, index)]
+        done += read_folder(Workbench(home, started=now), partition)
         yield from _of(done)
     if is_lagging(home, partition):
         yield from _of([embed(Workbench(home, started=now), partition)[0]])

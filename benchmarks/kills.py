@@ -4,6 +4,7 @@
 against a stand-in for Ollama, kills its whole process group, looks at everything that is on the
 disk, and goes on. A reader asks the published build all the time. Every so often a build runs
 undisturbed and is compared with one over an empty store, the same journal and the same vault.
+`--stage extractions` does the same while a language model is asked: see benchmarks/kills_paid.py.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.kills_paid import kill_paid_builds
 from benchmarks.report import progress, report
 from kb_core.errors import KbError, NotBuiltError
 from kb_core.settings import read_settings
@@ -31,7 +33,7 @@ from resources.history import History
 from tests.standins.ollama_server import OllamaStandIn
 
 ROOT = Path(__file__).resolve().parent.parent
-_STAGES = ("build",)
+_STAGES = ("build", "extractions")
 _FOLDERS = ("Harbour", "Town", "Ferry", "Bridge")
 _NOTES = 8  # in each folder
 _BATCH = 4  # texts an embedder is asked at once: what may be in flight when a build is killed
@@ -47,7 +49,11 @@ def main() -> int:
     parser.add_argument("--stage", choices=_STAGES, default="build")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--in-flight", type=int, default=8, help="with extractions: at once")
+    parser.add_argument("--batch", action="store_true", help="with extractions: in batches")
     arguments = parser.parse_args()
+    if arguments.stage == "extractions":
+        return _paid(arguments)
     with (
         tempfile.TemporaryDirectory() as scratch,
         OllamaStandIn(slow_seconds=_SLOW_SECONDS) as server,
@@ -56,6 +62,19 @@ def main() -> int:
     aims = dict.fromkeys(("lost", "corrupt", "mixed_versions", "builds_differing"), "<= 0")
     aims["embedded_twice_beyond_flight"] = "<= 0"
     return 0 if report("kills", figures, aims, stage=arguments.stage) else 1
+
+
+def _paid(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        figures, aims = kill_paid_builds(
+            Path(scratch),
+            arguments.kills,
+            arguments.seed,
+            arguments.in_flight,
+            is_batch=arguments.batch,
+        )
+    stage = f"extractions{', batch' if arguments.batch else ''}"
+    return 0 if report("kills", figures, aims, stage=stage) else 1
 
 
 class Trial:

@@ -4,7 +4,8 @@
 each attack as bytes over a socket, so that nothing tidies it up on the way. An attack is refused
 when it is answered by an error of the 4xx kind or not at all; every one that carries a mutation
 would add a folder, and at the end none may have appeared. `page_figures(port)` can be pointed at
-a page that runs already.
+a page that runs already. The home has plans that wait to be paid for: the form that allows money
+is attacked too (benchmarks/spend_attacks.py). Its model's address is one where nobody listens.
 """
 
 import json
@@ -32,6 +33,8 @@ from benchmarks.page_requests import (
     upgrade,
 )
 from benchmarks.report import progress, report
+from benchmarks.spend_attacks import spend_figures
+from resources.paid_store import PaidStore
 
 _MUTATION = (
     'mutation {{ addDynamicPartition(partitionKey: "{name}", partitionsDefName: "folder", '
@@ -42,6 +45,14 @@ _FOLDERS = (
     '{ assetNodeOrError(assetKey: {path: ["notes"]}) { ... on AssetNode { partitionKeys } } }'
 )
 _SUBSCRIPTION = "subscription { locationStateChangeEvents { event { eventType } } }"
+_SENT = ("Work", "Trips")
+# Everything waits for somebody's word, and nobody listens where it would be sent.
+_SETTINGS = {
+    "allow = []": f"allow = {json.dumps(_SENT)}",
+    'engine = "rules"': 'engine = "anthropic"',
+    'url = ""': 'url = "http://127.0.0.1:9"',
+    "auto_approve_usd = 0.50": "auto_approve_usd = 0",
+}
 _EVIL = "http://evil.example"
 _PREFLIGHT: Headers = (
     ("Origin", _EVIL),
@@ -55,9 +66,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         home = _make_home(Path(scratch))
         with running_page(home, free_port()) as port:
-            figures = page_figures(port)
+            figures = page_figures(port) | spend_figures(port, lambda: _decisions(home))
     aims = {name: "== 1" for name in figures if name.endswith(("_refused", "_answered"))}
-    return 0 if report("page_attacks", figures, aims | {"folders_added": "== 0"}) else 1
+    aims |= {"folders_added": "== 0", "decisions_made": "== 0"}
+    return 0 if report("page_attacks", figures, aims) else 1
 
 
 def page_figures(port: int) -> dict[str, int]:
@@ -248,14 +260,29 @@ def _mutation(name: str) -> str:
     return _MUTATION.format(name=name)
 
 
+def _decisions(home: Path) -> int:
+    with PaidStore(home / "data" / "cache" / "paid.sqlite") as store:
+        return len(store.decisions())
+
+
 def _make_home(scratch: Path) -> Path:
     vault, home = scratch / "vault", scratch / "home"
-    (vault / "Work").mkdir(parents=True)
-    (vault / "Work" / "Plan.md").write_text("# Plan\n\nThe pier is built in autumn.\n")
-    for arguments in (["init", str(vault)], ["build"]):
-        command = [sys.executable, "-m", "kb_serve.cli", *arguments, "--home", str(home)]
-        subprocess.run(command, env=environment(), check=True, capture_output=True)
+    for folder in _SENT:
+        (vault / folder).mkdir(parents=True)
+        text = f"# Plan of {folder}\n\nThe pier is built in autumn.\n"
+        (vault / folder / "Plan.md").write_text(text)
+    _run("init", str(vault), "--home", str(home))
+    settings = (home / "kb.toml").read_text()
+    for default, own in _SETTINGS.items():
+        settings = settings.replace(f"\n{default}\n", f"\n{own}\n", 1)
+    (home / "kb.toml").write_text(settings)
+    _run("build", "--home", str(home))
     return home
+
+
+def _run(*arguments: str) -> None:
+    command = [sys.executable, "-m", "kb_serve.cli", *arguments]
+    subprocess.run(command, env=environment(), check=True, capture_output=True)
 
 
 if __name__ == "__main__":

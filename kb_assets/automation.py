@@ -15,7 +15,7 @@ _VECTORS = dg.AssetSelection.assets("embeddings", "line_vectors")
 _FOLDER_IS_READ = dg.AutomationCondition.asset_matches(
     dg.AssetKey("keyword_index"), dg.AutomationCondition.in_progress()
 ) | dg.AutomationCondition.asset_matches(
-    dg.AssetKey("extractions"), dg.AutomationCondition.in_progress()
+    dg.AssetKey("spending_plan"), dg.AutomationCondition.in_progress()
 )
 
 WHEN_CONTENT_CHANGED = (

@@ -17,6 +17,7 @@ from kb_assets.soundness import (
     Finding,
     files_are_accounted_for,
     last_build_answers,
+    spending_is_decided,
     tables_keep_their_contracts,
     vault_was_looked_at,
     vectors_are_complete,
@@ -74,6 +75,13 @@ def vectors_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.As
     return _result(vectors_are_complete(bench.home, context.partition_key))
 
 
+@dg.asset_check(asset="spending_plan", partitions_def=FOLDERS, name="spending_is_decided")
+@without_text
+def spending_check(context: dg.AssetCheckExecutionContext, bench: Bench) -> dg.AssetCheckResult:
+    """Nothing waits for somebody's word on what it may cost. Amber: something does."""
+    return _result(spending_is_decided(bench.home, context.partition_key))
+
+
 @dg.asset_check(asset="published", name="last_build_answers")
 @without_text
 def answers_check(bench: Bench) -> dg.AssetCheckResult:
@@ -93,6 +101,7 @@ CHECKS = [
     contracts_check,
     values_check,
     vectors_check,
+    spending_check,
     answers_check,
     freshness_check,
 ]

@@ -13,7 +13,12 @@ from kb_assets.lines import run as lines
 from kb_assets.note_links import run as note_links
 from kb_assets.notes import run as notes
 from kb_assets.placeholders import run as placeholders
+from kb_assets.retyping import run as retyping
+from kb_assets.spending import run as spending
+from kb_assets.triage import run as triage
 from resources.home import Home
+
+_READING = (triage, extractions, retyping, spending)
 
 
 def words_are_fresh(home: Home, partition: str, now: dt.datetime) -> bool:
@@ -27,13 +32,13 @@ def words_follow(home: Home, partition: str) -> bool:
     Opens no note: asked at every tick. Rules, code and tables that were lost count too.
     """
     return placeholders.is_listed(home, partition) and all(
-        room.is_fresh(home, partition) for room in (notes, chunks, keyword_index, extractions)
+        room.is_fresh(home, partition) for room in (notes, chunks, keyword_index, *_READING)
     )
 
 
 def code_version() -> str:
     """Name the versions of everything that is run over a folder or the vault."""
-    folder = (placeholders, notes, chunks, keyword_index, extractions)
+    folder = (placeholders, notes, chunks, keyword_index, *_READING)
     rooms = (*folder, note_links, entities, knowledge, lines)
     return " ".join([*(room.VERSION for room in rooms), MANIFEST_VERSION])
 

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_assets.build.publish import last_verdict
+from kb_assets.gate import standing
 from kb_core.contracts import CONTRACTS
 from kb_core.errors import ContractError, StoreError
+from kb_core.money import DOLLAR, dollars
 from resources.history import History
 from resources.home import Home
 
@@ -28,6 +30,11 @@ _CHECKED = (
     "mentions",
     "link_observations",
     "claim_observations",
+    "triage",
+    "readings",
+    "retyped",
+    "type_proposals",
+    "spending_plan",
 )
 STALE_AFTER = dt.timedelta(days=8)  # a weekly sweep that was missed
 
@@ -89,6 +96,26 @@ def vectors_are_complete(home: Home, partition: str) -> Finding:
     if pending and home.settings.embedder.engine != "none":
         return Finding(False, False, "`kb build` goes on with the vectors", counts)
     return Finding(True, counts=counts)
+
+
+def spending_is_decided(home: Home, partition: str) -> Finding:
+    """Tell whether nothing of a folder waits for somebody's word on what it may cost."""
+    plans = standing(home, [partition])
+    waiting = [each for each in plans if each.waits]
+    counts = {
+        "requests_left": sum(each.items for each in plans),
+        "requests_waiting": sum(each.items for each in waiting),
+        "waiting_usd": sum(each.plan.cost_nano for each in waiting) / DOLLAR,
+    }
+    if not waiting:
+        return Finding(True, counts=counts)
+    lines = [
+        f"- {each.plan.stage}: {each.items:,} requests to {each.plan.label}, about "
+        f"{dollars(each.plan.cost_nano)}: `kb approve {each.plan.plan_id[:8]} --usd X`, or "
+        f"[approve or decline](/board/spend/{each.plan.plan_id})"
+        for each in waiting
+    ]
+    return Finding(False, False, "\n".join(["This waits for your word:", "", *lines]), counts)
 
 
 def last_build_answers(home: Home) -> Finding:

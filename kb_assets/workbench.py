@@ -24,5 +24,6 @@ class Workbench:
     home: Home
     progress: Progress = _say_nothing
     is_time_up: Callable[[], bool] = _go_on
+    may_pay: bool = False  # ask language models for what they have not answered yet
     # One start for everything this process observes outside of a listing of the whole vault.
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))

@@ -166,6 +166,14 @@ def read_ontology(home_file: Path | None = None) -> Ontology:
     return _ontology(home_file.read_bytes(), str(home_file))
 
 
+def home_ontology(data: Path) -> Ontology:
+    """Read the ontology that holds for a home, by the folder of its state.
+
+    Raises SettingsError with the key and what is allowed.
+    """
+    return read_ontology(data / _FILE_NAME)
+
+
 @lru_cache(maxsize=8)
 def cues(language: str) -> Cues:
     """Return the words of a language; none for one that has no file."""

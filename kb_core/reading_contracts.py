@@ -23,6 +23,8 @@ SPENDING_PLAN = Contract(
             required("output_tokens", pa.int64()),
             required("cost_nano", pa.int64()),  # estimated, nano-dollars
             required("is_batch", pa.bool_()),
+            required("is_local", pa.bool_()),  # asked on this machine: it costs nothing
+            required("keys", TEXTS),  # of the requests not yet answered, sorted
         ]
     ),
 )

@@ -11,7 +11,14 @@ import unicodedata
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -164,6 +171,16 @@ class LLMSettings(_Section):
     timeout_seconds: float = Field(default=120, gt=0)
     batch: tuple[InVault, ...] = ()
 
+    @model_validator(mode="after")
+    def _sends_nothing_in_clear(self) -> "LLMSettings":
+        """Refuse to send notes, and the key, over the net where others can read them."""
+        if self.engine == "anthropic" and self.url and not _SAFE_ADDRESS.match(self.url):
+            raise ValueError(
+                "url must begin with https://, or http://127.0.0.1 for this machine: notes and "
+                "the key would be sent in clear"
+            )
+        return self
+
 
 class LimitSettings(_Section):
     """What may be spent without asking, and at all, in US dollars."""
@@ -230,6 +247,7 @@ class RefreshSettings(_Section):
     every_seconds: int = Field(default=30, ge=1, le=86_400)
     quiet_seconds: float = Field(default=5, ge=0, le=3_600)
     vector_minutes: float = Field(default=10, gt=0)
+    reading_minutes: float = Field(default=30, gt=0)
     schedule: Cron = "0 4 * * 0"
 
 

@@ -66,6 +66,7 @@ class Rows:
             "target": target,
             # A phrase does not say which chunk it is from.
             "phrases": list(line.link.phrases) if is_whole else [],
+            "extractors": list(line.link.extractors) if is_whole else [],
             "notes": notes,
             "chunks": chunks,
         }
@@ -77,6 +78,7 @@ def _noted(source: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
         "type": "LINKS_TO_OR_MENTIONS",
         "target": target["name"],
         "phrases": [],
+        "extractors": [],
         "notes": source["notes"],
         "chunks": [],
     }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kb_knowledge.records import Claim
+from kb_knowledge.records import STRUCTURE, Claim
 from kb_search.graph_layer import KeptLine
 from kb_search.hybrid import RankedNote
 from kb_search.note_roles import CURRENT, FRAME, NEIGHBOUR, PLAN, SUPERSEDED, SUPPORT, note_roles
@@ -191,10 +191,25 @@ def line_role(kept: KeptLine) -> str:
 def line_text(kept: KeptLine) -> str:
     """Return a line as it is read: its core, its dates and marks, and the words it rests on."""
     line = kept.line
-    marks = [*_dates(kept), *(["disputed"] if kept.is_disputed else [])]
+    marks = [*_dates(kept), *(["disputed"] if kept.is_disputed else []), *_readers(kept)]
     quote = line.claim.quote if line.claim else ""
     shown = f" ({'; '.join(marks)})" if marks else ""
     return f"{line.core}{shown}" + (f" “{quote}”" if quote and quote not in line.core else "")
+
+
+def line_extractors(kept: KeptLine) -> tuple[str, ...]:
+    """Return who says what a line says: `structure`, `rules-v1`, or a model's label."""
+    claim, link = kept.line.claim, kept.line.link
+    if claim is not None:
+        return (claim.extractor,)
+    return link.extractors if link is not None else ()
+
+
+def _readers(kept: KeptLine) -> Iterator[str]:
+    """Name who read it in prose, unless it stands somewhere as data too."""
+    readers = line_extractors(kept)
+    if readers and STRUCTURE not in readers:
+        yield f"read by {', '.join(readers)}"
 
 
 def _dates(kept: KeptLine) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kb_search.context import line_role, line_text
+from kb_search.context import line_extractors, line_role, line_text
 from kb_search.graph_layer import KeptLine
 from kb_search.results import SearchResult
 
@@ -42,5 +42,6 @@ def _line(kept: KeptLine) -> dict[str, Any]:
         "asked_for": kept.is_implied,
         "superseded": kept.is_past,
         "disputed": kept.is_disputed,
+        "extractors": list(line_extractors(kept)),
         "notes": list(kept.line.note_ids),
     }

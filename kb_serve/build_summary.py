@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from kb_core.money import DOLLAR
+
 
 @dataclass
 class Summary:
@@ -19,6 +21,9 @@ class Summary:
     report: dict[str, Any] = field(default_factory=dict)
     errors: list[dict[str, str]] = field(default_factory=list)
     note: str = ""
+    paid: Counter[str] = field(default_factory=Counter)  # of this build: asked, nano-dollars
+    plans: list[dict[str, Any]] = field(default_factory=list)  # what is left to ask
+    waiting: str = ""  # what waits for somebody's word
     pinned: str = ""  # the build that answers because the user said so
 
     def to_json(self) -> dict[str, Any]:
@@ -44,5 +49,11 @@ class Summary:
             "words_seconds": self.words_seconds,
             "seconds": round(self.seconds, 2),
             "note": self.note,
+            "asked": self.paid["asked"],
+            "estimated_usd": self.paid["estimated_nano"] / DOLLAR,
+            "billed_usd": self.paid["billed_nano"] / DOLLAR,
+            "billed_nano": self.paid["billed_nano"],
+            "plans": self.plans,
+            "waiting": self.waiting,
             "errors": self.errors,
         }

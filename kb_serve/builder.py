@@ -20,6 +20,7 @@ from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
 from kb_assets.embeddings.run import is_lagging
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
+from kb_assets.gate import Standing, standing
 from kb_assets.lines.run import is_fresh as lines_are_fresh
 from kb_assets.placeholders.listing import begin_listing
 from kb_assets.workbench import Workbench
@@ -35,10 +36,20 @@ from kb_core.ids import partition_key
 from kb_serve.build_summary import Summary
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
-from kb_serve.definitions import LINES, PUBLISH, SCORES, VAULT, VECTORS, WORDS, make_definitions
+from kb_serve.definitions import (
+    LINES,
+    PAID,
+    PUBLISH,
+    SCORES,
+    VAULT,
+    VECTORS,
+    WORDS,
+    make_definitions,
+)
 from kb_serve.newest import newest_first
 from kb_serve.orphan_runs import run_tags
 from kb_serve.output import duration, visible
+from kb_serve.plans import plan_lines, plan_rows, waiting_line
 from kb_serve.run_events import counts_of, failures_of, notes_of, was_interrupted
 from kb_serve.vector_time import (
     is_worth_saying,
@@ -55,6 +66,7 @@ from resources.vault import LocalVault
 # because each publishing is a run of about half a second.
 _PUBLISH_EVERY_SECONDS = 10.0
 _QUICK_SECONDS = 10.0
+_PAID = ("asked", "estimated_nano", "billed_nano")
 _COVERAGE = ("files", "indexed", "skipped", "failed")
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -94,6 +106,7 @@ class Builder:
             if not self._is_published():
                 self._job(instance, VAULT)
             self._note_published("words_seconds")
+            self._paid(instance, partitions)
             self._vectors(instance, partitions)
             self._publish_rest(instance)
             self._scores(instance)
@@ -115,6 +128,43 @@ class Builder:
             if is_first and self._is_time_to_publish():
                 self._job(instance, PUBLISH)
                 self._note_published("first_words_seconds")
+
+    def plan(self) -> list[Standing]:
+        """Read what changed, send nothing, and return what language models have still to answer."""
+        read_choices(self._home, migrate=False)
+        only = [folder_path(folder) for folder in self._wanted] or None
+        begin_listing(self._home, self._bench.started, only)
+        with open_instance(self._home) as instance:
+            register(instance, self._home)
+            partitions = self._partitions()
+            for partition in partitions:
+                if not self._has_fresh_words(partition):
+                    self.summary.counts.update(self._job(instance, WORDS, partition))
+        return standing(self._home, partitions)
+
+    def _paid(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
+        """Say what the language model has still to answer and what that costs; then have it asked.
+
+        One folder after the other: what goes by itself is one account for all of them.
+        """
+        plans = standing(self._home, partitions)
+        for line in plan_lines(plans):
+            self._say(line)
+        for partition in dict.fromkeys(each.plan.folder for each in plans):
+            now = [each for each in standing(self._home) if each.plan.folder == partition]
+            if not any(each.is_due for each in now) or self._is_time_up():
+                continue
+            counts = self._job(instance, PAID, partition)
+            self.summary.paid.update({name: counts[name] for name in _PAID})
+            self._say(f"  read by {now[0].plan.label}: {self._name(partition)}")
+            if self._is_time_to_publish():
+                self._job(instance, PUBLISH)
+                self._published_at = time.monotonic()
+        left = standing(self._home, partitions)
+        self.summary.plans = plan_rows(left)
+        self.summary.waiting = waiting_line(left)
+        if plans and not self._is_published():
+            self._job(instance, VAULT)
 
     def _vectors(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
         embedder, problem = open_for(self._home)
@@ -226,8 +276,15 @@ class Builder:
             where = self._name(partition) if partition else "vault"
             self.summary.errors.append({"folder": where, "job": job, "message": message})
             self._say(f"  {where}: {message}")
-        if job == VECTORS and (notes := notes_of(result)):
+        notes = notes_of(result)
+        if job == VECTORS and notes:
             self.summary.note = notes[-1]
+        if job == PAID:
+            where = self._name(partition or "")
+            found = [
+                {"folder": where, "job": job, "message": each} for each in dict.fromkeys(notes)
+            ]
+            self.summary.errors += found
         return counts_of(result)
 
     def _partitions(self) -> list[str]:

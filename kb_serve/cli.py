@@ -18,6 +18,7 @@ from kb_serve.output import emit, say
 # Everyday commands first; `kb --help` shows them in this order.
 EVERYDAY = (
     *("init", "doctor", "build", "search", "connected", "path"),
+    *("plan", "approve", "ledger"),
     *("eval", "questions", "check", "ui"),
 )
 UPKEEP = (

@@ -14,6 +14,7 @@ import dagster as dg
 from eval_assets.assets import eval_report, eval_scores
 from eval_assets.evaluation import is_fresh as evaluation_is_fresh
 from eval_assets.folder_scores import folders_to_score
+from kb_assets.approvals import approve_spend
 from kb_assets.build.asset import build, published
 from kb_assets.checks import (
     CHECKS,
@@ -21,6 +22,7 @@ from kb_assets.checks import (
     contracts_check,
     files_check,
     freshness_check,
+    spending_check,
     values_check,
     vectors_check,
 )
@@ -34,6 +36,9 @@ from kb_assets.lines.asset import line_vectors
 from kb_assets.note_links.asset import note_links
 from kb_assets.notes.asset import notes
 from kb_assets.placeholders.asset import placeholders
+from kb_assets.retyping.asset import retyping
+from kb_assets.spending.asset import spending_plan
+from kb_assets.triage.asset import triage
 from kb_assets.workbench import Workbench
 from kb_core.errors import SettingsError
 from kb_core.settings import RefreshSettings, Settings, find_home, read_settings
@@ -41,6 +46,7 @@ from kb_serve.orphan_runs import is_orphan, run_tags
 from resources.home import Home
 from sensors.after_build import after_build
 from sensors.failure_alerts import failure_alerts
+from sensors.paid_gate import paid_gate
 from sensors.refresh_schedule import refresh_schedules
 from sensors.runs import ASKED_BY_TAG
 from sensors.vault_changes import vault_changes
@@ -49,6 +55,7 @@ from sensors.wiring import TIME_BOX_TAG, Job, Wiring
 WORDS = "words"
 VECTORS = "vectors"
 LINES = "lines"
+PAID = "paid"
 VAULT = "vault"
 PUBLISH = "publish"
 SCORES = "scores"
@@ -70,10 +77,16 @@ def _job(name: str, selection: dg.AssetSelection, description: str) -> Job:
     return dg.define_asset_job(name, selection=selection, description=description, tags=_NO_RETRY)
 
 
+# What a language model has a part in. Only the job of that name, or a person, has it asked.
+_READING = [triage, extractions, retyping, spending_plan]
+
 _WORDS_JOB = _job(
     WORDS,
     _with_checks(
-        [placeholders, notes, chunks, keyword_index, extractions], files_check, contracts_check
+        [placeholders, notes, chunks, keyword_index, *_READING],
+        files_check,
+        contracts_check,
+        spending_check,
     ),
     "Read one folder of the vault, and make its words and what it says searchable.",
 )
@@ -86,6 +99,11 @@ _LINES_JOB = _job(
     LINES,
     dg.AssetSelection.assets(line_vectors),
     "Make the vectors of links and claims.",
+)
+_PAID_JOB = _job(
+    PAID,
+    _with_checks(_READING, spending_check),
+    "Have a language model read one folder, as far as that is affordable or approved.",
 )
 _VAULT_JOB = _job(
     VAULT,
@@ -116,6 +134,7 @@ _JOBS = [
     _WORDS_JOB,
     _VECTORS_JOB,
     _LINES_JOB,
+    _PAID_JOB,
     _VAULT_JOB,
     _PUBLISH_JOB,
     _SCORES_JOB,
@@ -138,7 +157,10 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             chunks,
             keyword_index,
             embeddings,
+            triage,
             extractions,
+            retyping,
+            spending_plan,
             entities,
             knowledge,
             line_vectors,
@@ -148,15 +170,16 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             published,
         ],
         asset_checks=CHECKS,
-        jobs=_JOBS,
+        jobs=[*_JOBS, approve_spend],
         sensors=[
             vault_changes(wiring, settings.refresh),
             _follow_folders(settings.refresh),
+            paid_gate(wiring, settings.refresh),
             after_build(wiring, settings.refresh),
             failure_alerts(wiring),
         ],
         schedules=refresh_schedules(wiring, settings.refresh),
-        resources={"bench": dg.ResourceDefinition(lambda context: bench or _bench_of(context.run))},
+        resources={"bench": dg.ResourceDefinition(lambda context: _bench_for(bench, context.run))},
         # Steps in one process: 4 to 6 times cheaper than a process a step for work this small.
         executor=dg.in_process_executor,
     )
@@ -192,6 +215,7 @@ def make_wiring(bench: Workbench | None) -> Wiring:
         words=_WORDS_JOB,
         vectors=_VECTORS_JOB,
         lines=_LINES_JOB,
+        paid=_PAID_JOB,
         vault=_VAULT_JOB,
         scores=_SCORES_JOB,
         values=_VALUES_JOB,
@@ -200,6 +224,13 @@ def make_wiring(bench: Workbench | None) -> Wiring:
         scores_are_behind=lambda home: not evaluation_is_fresh(home),
         folders_to_score=folders_to_score,
     )
+
+
+def _bench_for(bench: Workbench | None, run: dg.DagsterRun | None) -> Workbench:
+    """Return what a run is handed; a language model is asked by its own job, or by hand alone."""
+    by_hand = run is not None and run.job_name.startswith("__")
+    may_pay = by_hand or (run is not None and run.job_name == PAID)
+    return replace(bench or _bench_of(run), may_pay=may_pay)
 
 
 def _bench_of(run: dg.DagsterRun | None) -> Workbench:

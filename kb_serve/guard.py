@@ -7,9 +7,12 @@ and adds headers that keep other pages from framing or embedding this one. It se
 
 What runs on this machine outside of a browser (curl, a script) sends neither Origin nor
 Sec-Fetch-Site and is let through: it could claim any Origin, so refusing it would keep nobody out.
+One door is closed to it too: the form by which money is allowed comes from a browser that says
+from which page. What the form says is checked behind the guard.
 """
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
@@ -22,9 +25,12 @@ from kb_serve.output import visible
 GRAPHQL = "/graphql"
 # GraphQL's largest honest requests name every partition of a backfill: tens of kilobytes.
 MAX_BODY_BYTES = 2_000_000
+MAX_FORM_BYTES = 4_096
 
 # Doors of Dagster's server that this knowledge base has no use for.
 _CLOSED = ("/report_asset", "/notebook", "/dagit")
+_FORMS = re.compile(r"/board/spend/[0-9a-f]{32}")
+_FORM_TYPE = "application/x-www-form-urlencoded"
 _OWN_SITE = ("same-origin", "none")
 _POLICY = "content-security-policy"
 _LOGGED_CHARACTERS = 80
@@ -60,6 +66,16 @@ class Asked:
         return [value for key, value in self.headers if key == name]
 
     @property
+    def is_form(self) -> bool:
+        """Tell whether this goes to a page that takes a form."""
+        return bool(_FORMS.fullmatch(self.path))
+
+    @property
+    def most_bytes(self) -> int:
+        """Return how large its body may be."""
+        return MAX_FORM_BYTES if self.is_form else MAX_BODY_BYTES
+
+    @property
     def own_origin(self) -> str:
         """Return the only origin that a request with this Host may come from."""
         return f"http://{''.join(self.all('host'))}"
@@ -83,6 +99,7 @@ def judge(asked: Asked, hosts: frozenset[str]) -> Refusal | None:
         or _judge_origin(asked)
         or _judge_method(asked)
         or _judge_body(asked)
+        or _judge_form(asked)
     )
 
 
@@ -123,7 +140,7 @@ def _judge_method(asked: Asked) -> Refusal | None:
         if is_graphql or "query" in named:
             return Refusal(405, "GraphQL is asked by POST alone: any page can make a browser GET.")
         return None
-    if asked.method != "POST" or not is_graphql:
+    if asked.method != "POST" or not (is_graphql or asked.is_form):
         return Refusal(405, "This page is read by GET, and asked by POST to /graphql.")
     return None
 
@@ -133,15 +150,33 @@ def _judge_body(asked: Asked) -> Refusal | None:
     if asked.method != "POST":
         has_body = is_chunked or any(length != "0" for length in lengths)
         return Refusal(400, "Only a POST has a body.") if has_body else None
-    # A form of another page can send other types, but not this one without asking first.
-    if asked.all("content-type") != ["application/json"]:
-        return Refusal(415, "The one content type taken here is application/json.")
-    if any(not length.isdecimal() or int(length) > MAX_BODY_BYTES for length in lengths):
-        return _TOO_LARGE
+    # A form of another page can send other types, but not JSON without asking first.
+    kind = _FORM_TYPE if asked.is_form else "application/json"
+    if asked.all("content-type") != [kind]:
+        return Refusal(415, f"The one content type taken here is {kind}.")
+    if any(not length.isdecimal() or int(length) > asked.most_bytes for length in lengths):
+        return _too_large(asked)
     return None
 
 
-_TOO_LARGE = Refusal(413, f"More than {MAX_BODY_BYTES:,} bytes are not taken here.")
+def _judge_form(asked: Asked) -> Refusal | None:
+    """Refuse more of what comes to a form's page: any page can make a browser send a form."""
+    if not asked.is_form:
+        return None
+    if asked.query:
+        return Refusal(400, "This page takes nothing from its address.")
+    if asked.method != "POST":
+        return None
+    is_own = asked.all("origin") == [asked.own_origin]
+    if not is_own or asked.all("sec-fetch-site") not in ([], ["same-origin"]):
+        return Refusal(403, "A form is sent by this page alone, which names its origin.")
+    if len(asked.all("content-length")) != 1 or asked.all("transfer-encoding"):
+        return Refusal(411, "A form says how long it is.")
+    return None
+
+
+def _too_large(asked: Asked) -> Refusal:
+    return Refusal(413, f"More than {asked.most_bytes:,} bytes are not taken here.")
 
 
 def _hardening(port: int) -> dict[str, str]:
@@ -178,8 +213,8 @@ class Guard:
         refusal = judge(asked, self._hosts)
         body = None
         if refusal is None and asked.method == "POST":
-            body = await _read(receive)
-            refusal = _TOO_LARGE if body is None else None
+            body = await _read(receive, asked.most_bytes)
+            refusal = _too_large(asked) if body is None else None
         if refusal:
             _log(asked, refusal)
             await self._refuse(scope, refusal, send)
@@ -219,14 +254,14 @@ class Guard:
         await send({"type": f"{kind}.body", "body": text})
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, most: int) -> bytes | None:
     """Return the whole body; None as soon as it is larger than what is taken."""
     body = b""
-    while len(body) <= MAX_BODY_BYTES:
+    while len(body) <= most:
         message = await receive()
         body += message.get("body", b"")
         if not message.get("more_body"):
-            return body if len(body) <= MAX_BODY_BYTES else None
+            return body if len(body) <= most else None
     return None
 
 

@@ -7,6 +7,7 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kb_serve.board.data import Board, gather
+from kb_serve.board.deciding import Deciding
 from kb_serve.board.page import make_board
 from kb_serve.board.runs import last_runs, passages_per_second
 from kb_serve.guard import Guard
@@ -17,7 +18,8 @@ BOARD = "/board"
 
 def make_app(context: Any, home: Home, port: int) -> ASGIApp:
     """Return the whole application for one port, over Dagster's workspace context."""
-    board = make_board(lambda: board_of(home, context.instance))
+    deciding = Deciding(home, context.instance.report_runless_asset_event)
+    board = make_board(lambda: board_of(home, context.instance), deciding)
     dagster = create_app_from_workspace_process_context(context)
 
     async def choose(scope: Scope, receive: Receive, send: Send) -> None:

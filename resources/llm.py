@@ -58,6 +58,15 @@ class PauseError(LLMError):
         self.seconds = seconds  # None: it does not say
 
 
+class DroppedError(LLMError):
+    """The connection broke after the request was sent: it may have been billed."""
+
+
+def encodable(text: str) -> str:
+    """Replace half a surrogate pair, which no JSON in UTF-8 can hold and no file can store."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class LanguageModel(Protocol):
     """One model behind one door."""
 
@@ -69,8 +78,9 @@ class LanguageModel(Protocol):
     async def ask(self, request: Request) -> Answer:
         """Ask once. The caller retries and pauses; nothing here does.
 
-        Raises BadRequestError (this text), PauseError (later), and what ends the run:
-        LLMMissingError (key, model), SpendLimitError, LLMDownError (no connection).
+        Raises BadRequestError (this text), PauseError (later), DroppedError (perhaps billed, ask
+        again once), and what ends the run: LLMMissingError (key, model), SpendLimitError,
+        LLMDownError (no connection).
         """
 
     async def close(self) -> None:

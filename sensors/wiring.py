@@ -27,6 +27,7 @@ class Wiring:
     words: Job
     vectors: Job
     lines: Job
+    paid: Job
     vault: Job
     scores: Job
     values: Job

@@ -22,8 +22,11 @@ def newest_run(port: int) -> dict[str, str]:
     return runs[0] if runs else {"status": "", "jobName": ""}
 
 
-def wait_for(look: Callable[[], Any], seconds: float = 60) -> Any:
-    """Look again and again until there is something, or the time is up."""
+def wait_for(look: Callable[[], Any], seconds: float = 150) -> Any:
+    """Look again and again until there is something, or the time is up.
+
+    The time is for a machine that does much else: who waits for something stops when it is there.
+    """
     deadline = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < deadline:
         time.sleep(0.2)

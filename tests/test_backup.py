@@ -24,9 +24,9 @@ from resources.builds import Builds
 from resources.home import Home
 from resources.seals import sealed
 from tests.kb_command import kb_json, run_kb
-from tests.kb_command import make_home as init_home
 from tests.kept_home import copy_home, first, flip, make_kept_home
-from tests.small_vault import make_vault, put
+from tests.ready_home import ready_home
+from tests.small_vault import put
 from tests.standins.ollama_server import OllamaStandIn
 
 QUESTIONS = ("What does the ferry cost a year?", "the pier that was repaired in May")
@@ -343,14 +343,12 @@ def test_the_commands_say_what_they_did(home, tmp_path):
 
 
 def test_the_road_by_the_commands_ends_with_equal_answers_and_no_run(tmp_path):
-    home = init_home(make_vault(tmp_path / "vault"), tmp_path / "home")
-    kb_json("build", "--home", str(home))
-    new = tmp_path / "new"
+    home, new = ready_home(tmp_path).home, tmp_path / "new"
 
     kb_json("backup", str(tmp_path / "backup"), "--home", str(home))
     kb_json("restore", str(tmp_path / "backup"), "--home", str(new))
 
     asked = ("search", "what does the pier cost", "--json", "--home")
-    assert run_kb(*asked, str(home)).stdout == run_kb(*asked, str(new)).stdout
+    assert run_kb(*asked, str(home)).stdout == run_kb(*asked, str(new), cold=True).stdout
     assert not kb_json("build", "--home", str(new))["changed"]
     assert list((new / "data" / "dagster" / "history" / "runs").glob("*-*.db")) == []

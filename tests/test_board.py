@@ -17,6 +17,7 @@ from resources.evaluations import Evaluations
 from resources.home import Home
 from tests.boards import BUILD, NOW, OTHER, board, folder
 from tests.kb_command import kb_json, make_home
+from tests.ready_home import ready_home
 from tests.small_vault import make_vault
 
 LOST = "6 notes are gone at once. If you deleted them: `kb approve-deletions --folder 'People'`."
@@ -25,8 +26,7 @@ LOST = "6 notes are gone at once. If you deleted them: `kb approve-deletions --f
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("board")
-    root = make_home(make_vault(folder / "vault"), folder / "home")
-    kb_json("build", "--home", str(root))
+    ready_home(folder)
     return folder
 
 

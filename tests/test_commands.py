@@ -8,6 +8,7 @@ from kb_serve.cli import EVERYDAY, UPKEEP
 from kb_serve.languages import language_of
 from kb_serve.output import counted, duration, visible
 from tests.kb_command import kb_json, make_home, run_kb
+from tests.ready_home import ready_home
 from tests.small_vault import make_vault, put
 
 COMMANDS = (*EVERYDAY, *UPKEEP)
@@ -15,21 +16,18 @@ COMMANDS = (*EVERYDAY, *UPKEEP)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    root = tmp_path_factory.mktemp("commands")
-    home = make_home(make_vault(root / "vault"), root / "home")
-    kb_json("build", "--home", str(home))
-    return home
+    return ready_home(tmp_path_factory.mktemp("commands")).home
 
 
 def test_help_lists_everyday_commands_first():
-    shown = run_kb("--help").stdout
+    shown = run_kb("--help", cold=True).stdout
 
     assert shown.index("Everyday") < shown.index("  init ") < shown.index("Upkeep")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_with_an_example(name):
-    shown = run_kb(name, "--help").stdout
+    shown = run_kb(name, "--help", cold=True).stdout  # it loads whatever else is loaded
 
     assert f"kb {name}" in shown.split("Options:")[0].split("\n", 1)[1]
 
@@ -105,8 +103,8 @@ def test_a_folder_below_a_partition_can_be_searched_alone(tmp_path):
 
 
 def test_a_damaged_build_is_mended_by_building(tmp_path):
-    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
-    name = kb_json("build", "--home", str(home))["build"]
+    home, _, first = ready_home(tmp_path)
+    name = first["build"]
     damage = [home / "data" / "builds" / f"{name}.json"]
     damage += [next((home / "data" / "store" / "chunks").glob("work-*/*.parquet"))]
     damage += [next((home / "data" / "store" / "keyword_index").glob("work-*/*.npy"))]
@@ -177,9 +175,7 @@ def test_refresh_is_silent_when_all_is_well(home):
 
 
 def test_folders_that_are_gone_are_pruned_on_request(tmp_path):
-    vault = make_vault(tmp_path / "vault")
-    home = make_home(vault, tmp_path / "home")
-    kb_json("build", "--home", str(home))
+    home, vault, _ = ready_home(tmp_path)
     (vault / "Chats" / "Names.md").unlink()
     (vault / "Chats").rmdir()
     kb_json("build", "--home", str(home))
@@ -197,7 +193,8 @@ def test_init_never_overwrites_a_home(home, tmp_path):
 
 
 def test_a_dagster_home_elsewhere_is_ignored_with_a_word(tmp_path):
-    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+    home, vault, _ = ready_home(tmp_path)
+    put(vault, "Home.md", "# Home\n\nThere is something to run.\n")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 

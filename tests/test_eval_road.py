@@ -9,6 +9,7 @@ from resources.builds import Builds
 from resources.home import Home
 from tests.eval_vault import TOPICS, make_eval_vault, note_path, note_text, write_questions
 from tests.kb_command import kb_json, make_home, run_kb
+from tests.ready_home import ready_home
 from tests.small_vault import put
 from tests.standins.ollama_server import OllamaStandIn
 
@@ -85,7 +86,8 @@ def test_each_folder_is_scored_inside_and_in_the_whole_vault(scored):
 
 def test_scoring_twice_prints_the_same_bytes(scored, env):
     home = str(scored[0] / "home")
-    once, twice = (run_kb("eval", "--no-times", "--home", home, env=env) for _ in range(2))
+    asked = ("eval", "--no-times", "--home", home)
+    once, twice = (run_kb(*asked, env=env, cold=cold) for cold in (False, True))
 
     assert once.returncode == 0, once.stderr
     assert once.stdout == twice.stdout
@@ -166,8 +168,7 @@ def test_the_builds_are_listed_with_what_they_scored(scored):
 
 
 def test_a_home_without_questions_says_what_to_do(tmp_path):
-    home = make_home(make_eval_vault(tmp_path / "vault"), tmp_path / "home")
-    built = kb_json("build", "--home", str(home))
+    home, _, built = ready_home(tmp_path)
 
     told = run_kb("eval", "--home", str(home))
 
@@ -202,12 +203,13 @@ def test_a_sweep_has_a_row_for_each_value_and_a_plot(scored, env, tmp_path):
     home = str(scored[0] / "home")
     plot = tmp_path / "cap.svg"
 
-    swept = run_kb("eval", "--sweep", "cap=1,2", "--plot", str(plot), "--home", home, env=env)
+    asked = ("eval", "--sweep", "cap=1,2", "--plot", str(plot), "--home", home)
+    swept = run_kb(*asked, env=env)
 
     assert swept.returncode == 0, swept.stderr
     assert [line.split("\t")[0] for line in swept.stdout.splitlines()[-3:]] == ["1", "2", "3 (now)"]
     first = plot.read_bytes()
-    run_kb("eval", "--sweep", "cap=1,2", "--plot", str(plot), "--home", home, env=env)
+    run_kb(*asked, env=env, cold=True)
     assert plot.read_bytes() == first
     assert b"<svg" in first
 

@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page_attacks import page_figures
-from benchmarks.page_requests import free_port, running_page
-from tests.kb_command import kb_json, make_home
+from benchmarks.page_requests import fetch, free_port, running_page
+from tests.kb_command import kb_json, make_home, run_kb
+from tests.ready_home import ready_home
 from tests.running_page import newest_run, wait_for
 from tests.small_vault import make_vault
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SHOTS = os.environ.get("KB_PAGE_SHOTS")  # a folder that screenshots are kept in
 
+_PATIENCE_MS = 120_000  # the machine may do much else
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("page")
-    root = make_home(make_vault(folder / "vault"), folder / "home")
-    kb_json("build", "--home", str(root))
-    return root
+    return ready_home(tmp_path_factory.mktemp("page")).home
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,7 @@ def looking(browser, port, width=1400, height=900):
     """Open a page; fail if anything was asked of another machine or refused to the page itself."""
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
+    page.set_default_timeout(_PATIENCE_MS)
     own, strange = f"http://127.0.0.1:{port}", []
     page.on("request", lambda asked: strange.append(asked.url) if _is_foreign(asked, own) else None)
     page.on("response", lambda got: strange.append(got.url) if got.status >= 400 else None)
@@ -155,6 +156,25 @@ def test_what_other_pages_could_send_is_refused_and_the_page_works(port, log):
     assert {name for name, value in figures.items() if value != 1} == {"folders_added"}
     assert "Refused POST /graphql" in log.read_text()
     assert "addDynamicPartition" not in log.read_text()
+
+
+def test_the_page_of_a_plan_is_served_behind_the_guard(port):
+    page = fetch(port, f"/board/spend/{'0' * 32}")
+
+    assert page.startswith(b"HTTP/1.1 404")
+    assert b"This plan does not wait" in page
+
+
+def test_a_second_page_of_one_home_and_a_taken_port_are_said_at_once(home, port, tmp_path):
+    other = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+
+    again = run_kb("ui", "--port", str(free_port()), "--home", str(home), cold=True)
+    taken = run_kb("ui", "--port", str(port), "--home", str(other), cold=True)
+
+    assert again.returncode == taken.returncode == 1
+    assert "is open already" in again.stderr
+    assert f"Port {port} is taken" in taken.stderr
+    assert f"kb ui --port {port + 1}" in taken.stderr
 
 
 def test_what_the_page_keeps_is_for_its_user_alone(home, port):

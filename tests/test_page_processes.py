@@ -1,4 +1,4 @@
-"""Whatever ends the page ends everything it started, runs included, and nothing else may start."""
+"""Whatever ends the page ends everything it started, runs included."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from benchmarks.page_requests import free_port, get
+from benchmarks.page_requests import environment, free_port, get
 from resources.home import Home
-from tests.kb_command import ROOT, make_home, run_kb
+from tests.kb_command import make_home
 from tests.running_page import ask, newest_run, wait_for
 from tests.small_vault import make_vault
 
@@ -45,13 +45,14 @@ def running(home):
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "kb_serve.cli", "ui", "--home", str(home), "--port", str(port)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "KB_EMBEDDER__ENGINE": "none"},
+        env=environment(),
         stderr=subprocess.PIPE,
         start_new_session=True,
         text=True,
     )
     try:
-        assert wait_for(lambda: _is_up(port))
+        assert wait_for(lambda: _is_up(port) or process.poll() is not None)
+        assert process.poll() is None, process.stderr.read()
         yield process, port
     finally:
         process.kill()
@@ -80,7 +81,15 @@ def _listed(task):
 
 
 def alive(processes):
-    return [number for number in processes if Path(f"/proc/{number}").exists()]
+    """Return those that run; what ended and waits for its status to be read does not."""
+    return [number for number in processes if _state(number) not in ("", "Z", "X")]
+
+
+def _state(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGHUP])
@@ -89,7 +98,7 @@ def test_stopping_the_page_leaves_no_process(home, sign):
         started = below(page.pid)
         page.send_signal(sign)
 
-        assert page.wait(20) == 0
+        assert page.wait(60) == 0
         assert len(started) >= 3
         assert alive(started) == []
 
@@ -99,7 +108,7 @@ def test_a_killed_page_takes_everything_with_it(home):
         started = below(page.pid)
         page.kill()
 
-        assert wait_for(lambda: not alive(started), 20)
+        assert wait_for(lambda: not alive(started))
 
 
 def test_the_end_of_one_process_is_the_end_of_all_and_is_said(home):
@@ -107,7 +116,7 @@ def test_the_end_of_one_process_is_the_end_of_all_and_is_said(home):
         started = below(page.pid)
         os.kill(started[0], signal.SIGKILL)
 
-        assert page.wait(20) == 1
+        assert page.wait(60) == 1
         assert alive(started) == []
         assert "ended by itself" in page.stderr.read()
 
@@ -120,7 +129,7 @@ def test_a_run_under_way_ends_with_the_page_and_says_that_it_failed(home):
         started = below(page.pid)
         page.terminate()
 
-        assert page.wait(20) == 0
+        assert page.wait(60) == 0
         assert len(started) >= 4  # the run has a process of its own
         assert alive(started) == []
     assert last_status(home) == "FAILURE"
@@ -134,15 +143,3 @@ def last_status(home):
             return instance.get_run_records(limit=1)[0].dagster_run.status.value
     finally:
         os.chdir(before)
-
-
-def test_a_second_page_of_one_home_and_a_taken_port_are_said_at_once(home, tmp_path):
-    other = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
-    with running(home) as (_, port):
-        again = run_kb("ui", "--port", str(free_port()), "--home", str(home))
-        taken = run_kb("ui", "--port", str(port), "--home", str(other))
-
-    assert again.returncode == taken.returncode == 1
-    assert "is open already" in again.stderr
-    assert f"Port {port} is taken" in taken.stderr
-    assert f"kb ui --port {port + 1}" in taken.stderr

@@ -216,7 +216,7 @@ def test_the_report_of_a_build_holds_the_figures_or_says_why_not(tmp_path):
 def test_the_command_prints_both_ways_and_repeats_itself(home):
     write(home, ROW, UNCLEAR)
     how = ("eval", "--policy", "--home", str(home.root))
-    first, second = (run_kb(*how, "--no-times") for _ in range(2))
+    first, second = (run_kb(*how, "--no-times", cold=cold) for cold in (False, True))
     values = kb_json(*how)
 
     assert "connected\t2\t1\t1\t0\t0\t1\t0" in first.stdout

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from tests.kb_command import ROOT, kb_json, make_home
-from tests.small_vault import make_vault
+from tests.kb_command import ROOT
+from tests.ready_home import ready_home
 
 HEAVY = {"dagster", "pandas", "great_expectations", "duckdb"}
 
@@ -22,8 +22,7 @@ def test_it_loads_no_heavy_package(module):
 
 
 def test_a_whole_search_loads_no_heavy_package(tmp_path):
-    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
-    kb_json("build", "--home", str(home))
+    home = ready_home(tmp_path).home
     script = (
         "import sys; from kb_serve.cli import cli\n"
         f"cli(['search', 'ferry', '--home', {str(home)!r}], standalone_mode=False)\n"

@@ -18,6 +18,7 @@ from kb_assets.notes.run import run as read_notes
 from kb_assets.placeholders.run import run as look
 from resources.home import Home
 from tests.kb_command import ROOT, kb_json, make_home, run_kb
+from tests.ready_home import ready_home
 from tests.small_vault import NOTES, make_vault, put
 from tests.standins.ollama_server import OllamaStandIn
 
@@ -32,6 +33,27 @@ def home(vault, tmp_path):
     return make_home(vault, tmp_path / "home")
 
 
+@pytest.fixture
+def little(tmp_path):
+    """A new home for a vault of two folders, to be built first by the test."""
+    vault = tmp_path / "vault"
+    for path in ("Home.md", "Work/Harbour plan.md", "Work/Ferry log.md"):
+        put(vault, path, NOTES[path])
+    return make_home(vault, tmp_path / "home"), vault
+
+
+@pytest.fixture
+def ready(tmp_path):
+    """A home that was built by words, to be changed."""
+    return ready_home(tmp_path)
+
+
+@pytest.fixture
+def embedded(tmp_path, ollama):
+    """A home that was built with vectors, to be changed."""
+    return ready_home(tmp_path, with_ollama(ollama))
+
+
 @pytest.fixture(scope="module")
 def ollama():
     with OllamaStandIn(models=("bge-m3:latest", "nomic-embed-text:latest")) as server:
@@ -41,11 +63,9 @@ def ollama():
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A home that was built by words; tests that use it only look."""
-    root = tmp_path_factory.mktemp("built")
-    vault = make_vault(root / "vault")
+    home, vault, _ = ready_home(tmp_path_factory.mktemp("built"))
     put(vault, "Work/Canary.md", "# Canary\n\nThe word quetzalcoatlus stands only here.\n")
-    home = make_home(vault, root / "home")
-    kb_json("build", "--home", str(home))
+    assert kb_json("build", "--home", str(home))["new_versions"] == 1
     return home
 
 
@@ -64,8 +84,8 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 def test_words_are_searchable_without_an_embedder_and_the_fix_is_named(home, vault):
     before = snapshot(vault)
 
-    built = kb_json("build", "--home", str(home))
-    found = kb_json("search", "what does the east pier cost", "--home", str(home))
+    built = kb_json("build", "--home", str(home), cold=True)
+    found = kb_json("search", "what does the east pier cost", "--home", str(home), cold=True)
 
     assert built["embedded"] == 0
     assert built["files"] == built["indexed"] + built["skipped"] + built["failed"] == 10
@@ -91,9 +111,9 @@ def test_chinese_is_found_by_words(built):
     assert found[0]["note"] == "People/东港.md"
 
 
-def test_vectors_are_made_once_and_a_second_build_does_nothing(home, ollama):
+def test_vectors_are_made_once_and_a_second_build_does_nothing(embedded, ollama):
+    home, _, first = embedded
     env = with_ollama(ollama)
-    first = kb_json("build", "--home", str(home), env=env)
     second = kb_json("build", "--home", str(home), env=env)
 
     assert first["embedded"] == first["texts"] > 0
@@ -104,9 +124,9 @@ def test_vectors_are_made_once_and_a_second_build_does_nothing(home, ollama):
     assert found["results"][0]["legs"]["vector"]
 
 
-def test_another_embedder_is_a_migration_with_its_price(home, ollama):
+def test_another_embedder_is_a_migration_with_its_price(embedded, ollama):
+    home, _, first = embedded
     env = with_ollama(ollama)
-    first = kb_json("build", "--home", str(home), env=env)
     other = {**env, "KB_EMBEDDER__MODEL": "nomic-embed-text"}
 
     refused = kb_json("build", "--home", str(home), env=other, status=1)
@@ -120,7 +140,8 @@ def test_another_embedder_is_a_migration_with_its_price(home, ollama):
     assert "made with" in found["note"]
 
 
-def test_an_embedder_that_does_not_answer_fails_the_build_but_not_the_words(home):
+def test_an_embedder_that_does_not_answer_fails_the_build_but_not_the_words(little):
+    home, _ = little
     down = {"KB_EMBEDDER__ENGINE": "ollama", "KB_EMBEDDER__URL": "http://127.0.0.1:9"}
 
     built = kb_json("build", "--home", str(home), env=down, status=1)
@@ -131,9 +152,9 @@ def test_an_embedder_that_does_not_answer_fails_the_build_but_not_the_words(home
     assert found["results"][0]["note"] == "Work/Harbour plan.md"
 
 
-def test_an_edit_is_the_only_work_of_the_next_build(home, vault, ollama):
+def test_an_edit_is_the_only_work_of_the_next_build(embedded, ollama):
+    home, vault, _ = embedded
     env = with_ollama(ollama)
-    kb_json("build", "--home", str(home), env=env)
     put(vault, "Work/Harbour plan.md", "# Harbour plan\n\nThe pier now costs 140,000 euros.\n")
 
     built = kb_json("build", "--home", str(home), env=env)
@@ -143,9 +164,9 @@ def test_an_edit_is_the_only_work_of_the_next_build(home, vault, ollama):
     assert "140,000" in found["quote"]
 
 
-def test_building_step_by_step_equals_building_at_once(home, vault, tmp_path, ollama):
+def test_building_step_by_step_equals_building_at_once(embedded, tmp_path, ollama):
+    home, vault, _ = embedded
     env = with_ollama(ollama)
-    kb_json("build", "--home", str(home), env=env)
     put(vault, "Work/New.md", "# New\n\nA crane was bought.\n")
     (vault / "Broken" / "Fwd.md").unlink()
     (vault / "People" / "东港.md").rename(vault / "Work" / "东港.md")
@@ -153,20 +174,21 @@ def test_building_step_by_step_equals_building_at_once(home, vault, tmp_path, ol
 
     other = make_home(vault, tmp_path / "other")
     shutil.copytree(home / "data" / "history", other / "data" / "history")
-    at_once = kb_json("build", "--home", str(other), env=env)
+    at_once = kb_json("build", "--home", str(other), env=env, cold=True)
 
     assert step["errors"] == at_once["errors"] == []
     assert step["build"] == at_once["build"]
 
 
-def test_a_build_that_is_killed_goes_on_where_it_was(home, ollama, tmp_path):
+def test_a_build_that_is_killed_goes_on_where_it_was(ready, ollama, tmp_path):
+    home = ready.home
     env = with_ollama(ollama)
-    kb_json("build", "--home", str(home), "--time-box", "0", env=env)
+    assert kb_json("build", "--home", str(home), "--time-box", "0", env=env)["embedded"] == 0
     twin = tmp_path / "twin"
     shutil.copytree(home, twin)
     at_once = kb_json("build", "--home", str(home), env=env)
 
-    for delay in (1.0, 2.0):
+    for delay in (0.1, 1.0):
         start_and_kill(twin, delay, env)
     resumed = kb_json("build", "--home", str(twin), env=env)
 
@@ -174,21 +196,24 @@ def test_a_build_that_is_killed_goes_on_where_it_was(home, ollama, tmp_path):
 
 
 def start_and_kill(home: Path, delay: float, env: dict[str, str]) -> None:
+    """Kill a build some time after it began to read: what it loads before that takes seconds."""
     process = subprocess.Popen(
         [sys.executable, "-m", "kb_serve.cli", "build", "--home", str(home)],
         env={**os.environ, **env, "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
         start_new_session=True,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+    assert any(line.startswith("Reading") for line in process.stderr)
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
 
 
-def test_a_folder_whose_run_was_cut_off_answers_as_before(home, vault):
-    first = kb_json("build", "--home", str(home))
+def test_a_folder_whose_run_was_cut_off_answers_as_before(ready):
+    home, vault, first = ready
     put(vault, "Work/Harbour plan.md", "# Harbour plan\n\nThe pier now costs 140,000 euros.\n")
     opened = Home.open(home)
     key = next(key for key, path in opened.folders().items() if path == "Work")
@@ -204,33 +229,34 @@ def test_a_folder_whose_run_was_cut_off_answers_as_before(home, vault):
     assert "140,000" in found["quote"]
 
 
-def test_touching_files_changes_nothing(home, vault):
-    first = kb_json("build", "--home", str(home))
+def test_touching_files_changes_nothing(ready):
+    home, vault, first = ready
     for path in vault.rglob("*.md"):
         path.touch()
 
     assert kb_json("build", "--home", str(home))["build"] == first["build"]
 
 
-def test_adding_a_folder_leaves_the_ranking_of_another_as_it_was(home, vault, ollama):
+def test_adding_a_folder_leaves_the_ranking_of_another_as_it_was(embedded, ollama):
+    home, vault, _ = embedded
     env = with_ollama(ollama)
-    kb_json("build", "--home", str(home), env=env)
 
-    def ranking():
+    def ranking(*, cold):
         for variant in ("keyword", "vector", "hybrid"):
             arguments = ("ferry pier passengers", "--folder", "Work", "--variant", variant)
-            yield kb_json("search", *arguments, "--home", str(home), env=env)["results"]
+            asked = ("search", *arguments, "--home", str(home))
+            yield kb_json(*asked, env=env, cold=cold)["results"]
 
-    before = list(ranking())
+    before = list(ranking(cold=False))
     for number in range(20):
         put(vault, f"Noise/{number}.md", f"# Ferry pier {number}\n\nThe ferry and the pier.\n")
     kb_json("build", "--home", str(home), env=env)
 
-    assert list(ranking()) == before
+    assert list(ranking(cold=True)) == before
 
 
-def test_a_vault_that_vanished_is_an_error_and_the_old_build_answers(home, vault):
-    kb_json("build", "--home", str(home))
+def test_a_vault_that_vanished_is_an_error_and_the_old_build_answers(ready):
+    home, vault, _ = ready
     vault.rename(vault.with_name("away"))
 
     failed = kb_json("build", "--home", str(home), status=1)
@@ -239,8 +265,8 @@ def test_a_vault_that_vanished_is_an_error_and_the_old_build_answers(home, vault
     assert kb_json("search", "ferry", "--home", str(home))["results"]
 
 
-def test_an_emptied_vault_is_an_error_and_nothing_is_deleted(home, vault):
-    kb_json("build", "--home", str(home))
+def test_an_emptied_vault_is_an_error_and_nothing_is_deleted(ready):
+    home, vault, _ = ready
     shutil.rmtree(vault)
     vault.mkdir()
 
@@ -248,8 +274,8 @@ def test_an_emptied_vault_is_an_error_and_nothing_is_deleted(home, vault):
     assert kb_json("search", "ferry", "--home", str(home))["results"]
 
 
-def test_a_folder_that_lost_most_notes_waits_for_approval(home, vault):
-    kb_json("build", "--home", str(home))
+def test_a_folder_that_lost_most_notes_waits_for_approval(ready):
+    home, vault, _ = ready
     for name in ("Harbour plan.md", "Ferry log.md"):
         (vault / "Work" / name).unlink()
 
@@ -264,7 +290,8 @@ def test_a_folder_that_lost_most_notes_waits_for_approval(home, vault):
     assert not notes & {"Work/Harbour plan.md", "Work/Ferry log.md"}
 
 
-def test_bad_notes_are_findings_and_never_stop_the_rest(home, vault):
+def test_bad_notes_are_findings_and_never_stop_the_rest(little):
+    home, vault = little
     put(vault, "Work/latin.md", "# Größe\n\nÖl und Kräne\n".encode("cp1252"))
     put(vault, "Work/nul.md", b"# Nul\n\nbefore\x00after the crane\n")
     put(vault, "Work/yaml.md", "---\ntitle: [unclosed\ndate: 2024-02-30\n---\nCrane yaml.\n")
@@ -297,7 +324,8 @@ def test_the_terminal_shows_quote_date_path_and_link(built):
     assert "obsidian://open?vault=vault" in shown
 
 
-def test_two_builds_at_once_both_end_well(home):
+def test_two_builds_at_once_both_end_well(little):
+    home, _ = little
     command = [sys.executable, "-m", "kb_serve.cli", "build", "--json", "--home", str(home)]
     env = {**os.environ, "KB_EMBEDDER__ENGINE": "none", "PYTHONPATH": str(ROOT)}
     pair = [
@@ -345,8 +373,8 @@ def test_a_vault_set_around_the_home_later_is_refused(home):
     assert "inside the vault" in refused["message"]
 
 
-def test_a_home_pointed_at_another_vault_is_refused(home, tmp_path):
-    kb_json("build", "--home", str(home))
+def test_a_home_pointed_at_another_vault_is_refused(ready, tmp_path):
+    home = ready.home
     other = put(tmp_path / "other vault", "a.md", "Nothing in common.").parent
 
     refused = kb_json("build", "--home", str(home), env={"KB_VAULT__PATH": str(other)}, status=1)
@@ -355,8 +383,8 @@ def test_a_home_pointed_at_another_vault_is_refused(home, tmp_path):
     assert kb_json("search", "ferry", "--home", str(home))["results"]
 
 
-def test_a_vault_that_moved_is_recognised(home, vault):
-    first = kb_json("build", "--home", str(home))
+def test_a_vault_that_moved_is_recognised(ready):
+    home, vault, first = ready
     moved = vault.rename(vault.with_name("moved"))
 
     again = kb_json("build", "--home", str(home), env={"KB_VAULT__PATH": str(moved)})

@@ -22,8 +22,9 @@ from kb_core.ids import partition_key
 from kb_serve.dagster_instance import open_instance, register
 from kb_serve.definitions import VALUES, WORDS, make_definitions
 from resources.home import Home
-from tests.kb_command import kb_json, make_home
-from tests.small_vault import make_vault, put
+from tests.kb_command import kb_json
+from tests.ready_home import ready_home
+from tests.small_vault import put
 
 WORK = partition_key("Work")
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -31,12 +32,10 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checked")
-    vault = make_vault(root / "vault")
+    home, vault, _ = ready_home(tmp_path_factory.mktemp("checked"))
     put(vault, "Work/Torn.md", b"# Torn\n\n\x00\x01 not a text\n" * 40)
-    made = make_home(vault, root / "home")
-    kb_json("build", "--home", str(made))
-    return Home.open(made)
+    kb_json("build", "--home", str(home))
+    return Home.open(home)
 
 
 def test_every_file_is_accounted_for(home):

@@ -101,7 +101,7 @@ def on_a_terminal(home: Path, keys: list[str]) -> str:
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
     os.close(slave)
     shown, waiting = "", list(keys)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if select.select([master], [], [], 0.1)[0]:
             try:
@@ -111,6 +111,6 @@ def on_a_terminal(home: Path, keys: list[str]) -> str:
         elif waiting and shown.rstrip().endswith(("[q]uit", "New wording:")):
             os.write(master, waiting.pop(0).encode())
             shown += "\n"
-    process.wait(timeout=10)
+    process.wait(timeout=60)
     os.close(master)
     return shown

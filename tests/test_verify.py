@@ -24,9 +24,10 @@ from resources.caches import EmbeddingCache
 from resources.closure import build_files, kept_files
 from resources.soundness import database_problem, lines_problem
 from resources.vector_rows import cache_problem, save_sound_rows
-from tests.kb_command import kb_json, make_home
+from tests.kb_command import kb_json
 from tests.kept_home import copy_home, first, flip, make_kept_home
-from tests.small_vault import make_vault, put
+from tests.ready_home import ready_home
+from tests.small_vault import put
 from tests.standins.ollama_server import OllamaStandIn
 
 
@@ -378,7 +379,9 @@ def test_nothing_is_mended_while_somebody_writes(home, monkeypatch):
 
 
 def test_a_damaged_database_of_dagsters_is_said_in_words_and_mended(tmp_path):
-    home = make_home(make_vault(tmp_path / "vault"), tmp_path / "home")
+    home, vault, _ = ready_home(tmp_path)
+    put(vault, "Home.md", "# Home\n\nThere is something to run.\n")
+    assert (home / "data" / "dagster" / "history" / "runs.db").is_file()
     put(home / "data" / "dagster" / "history", "runs.db", b"no database" * 1000)
 
     failed = kb_json("build", "--home", str(home), status=1)

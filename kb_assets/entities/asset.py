@@ -10,7 +10,7 @@ from kb_assets.workbench import Workbench
 
 
 @dg.asset(
-    deps=["notes", "chunks", "extractions"],
+    deps=["notes", "chunks", "extractions", "retyping"],
     group_name="4_vault_knowledge",
     kinds={"python"},
     code_version=VERSION,

@@ -12,19 +12,20 @@ from kb_assets.workbench import Workbench
 
 @dg.asset(
     partitions_def=FOLDERS,
-    deps=["notes", "chunks"],
+    deps=["notes", "chunks", "triage"],
     group_name="3_folder_knowledge",
     kinds={"python"},
     code_version=VERSION,
-    tags={"cost": "free"},
+    tags={"cost": "paid"},
 )
 @without_text
 def extractions(
     context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
 ) -> dg.MaterializeResult:
-    """What each chunk says as structure: properties, header blocks, fields, dated lines and tables.
+    """What each chunk says: its structure by rules, its prose by a language model or by rules.
 
     Next: `entities` and `knowledge` of the whole vault follow by themselves. The [board](/board)
     shows how far every folder is.
     """
-    return stage_result(run(bench.home, context.partition_key))
+    outcome, note = run(bench, context.partition_key)
+    return stage_result(outcome, note=note or "none")

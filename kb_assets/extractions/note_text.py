@@ -19,6 +19,8 @@ class Piece(NamedTuple):
     end: int
     written_date: str | None
     is_dated: bool  # by a heading above it
+    text: str = ""  # what is read of it
+    breadcrumb: str = ""
 
 
 class LinkRow(NamedTuple):

@@ -5,7 +5,7 @@ more than so many things: what is beyond is counted.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kb_assets.extractions.note_text import NoteText
@@ -28,12 +28,21 @@ class Said:
         self._rows: dict[str, list[list[Row]]] = {}
         self._seen: set[tuple[Any, ...]] = set()
 
-    def mention(self, piece: int, subject: Reference, kind: str, basis: str, name: str) -> None:
-        """Add that a chunk speaks of something."""
+    def mention(
+        self,
+        piece: int,
+        subject: Reference,
+        kind: str,
+        basis: str,
+        name: str,
+        *,
+        is_alias: bool = False,
+    ) -> None:
+        """Add that a chunk speaks of something; an alias is another name for it, said beside it."""
         self._add(
             "mentions",
             piece,
-            (subject, kind, basis),
+            (subject, kind, basis, name if is_alias else ""),
             {**_reference("subject", subject), "type": kind, "basis": basis, "name": name},
         )
 
@@ -84,6 +93,11 @@ class Said:
             "basis": basis,
         }
         self._add("claim_observations", piece, (subject, attribute, value.casefold(), *valid), row)
+
+    def said_in(self, piece: int, table: str) -> Sequence[Row]:
+        """Return what was added so far to a table for one chunk."""
+        rows = self._rows.get(table)
+        return rows[piece] if rows else ()
 
     def rows(self, table: str) -> Iterator[Row]:
         """Yield the rows of a table in order."""

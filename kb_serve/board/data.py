@@ -5,6 +5,7 @@ here as they are: whoever shows them makes them safe.
 """
 
 import datetime as dt
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from kb_assets.choices import read_choices
 from kb_assets.placeholders.observe import loss_id, lost_notes
 from kb_core.errors import HomeError, NotBuiltError, VaultError
 from kb_serve.board.runs import LastRun
+from kb_serve.board.spending import Spending, spending_of
 from kb_serve.board.upkeep import Upkeep, upkeep_of
 from kb_serve.coverage import folder_rows
 from resources.builds import Builds
@@ -79,6 +81,7 @@ class Board:
     has_questions: bool
     makes_vectors: bool  # an embedder is switched on
     upkeep: Upkeep = field(default_factory=Upkeep)
+    spending: Spending = field(default_factory=Spending)
 
 
 def gather(home: Home, runs: Mapping[str, LastRun], speed: float | None) -> Board:
@@ -103,6 +106,7 @@ def gather(home: Home, runs: Mapping[str, LastRun], speed: float | None) -> Boar
         has_questions=bool(question_files(home.data)),
         makes_vectors=home.settings.embedder.engine != "none",
         upkeep=upkeep_of(home),
+        spending=spending_of(home, time.time()),
     )
 
 

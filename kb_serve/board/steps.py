@@ -5,8 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from kb_assets.gate import Standing
+from kb_core.money import DOLLAR
 from kb_serve.board.data import Board, FolderState
+from kb_serve.board.spending import about, asked_about, ceiling_of
 from kb_serve.output import counted, duration
+
+_PLANS = 4  # plans that wait take no more steps than this: one folder can have three
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,7 @@ class Step:
     why: str
     commands: tuple[str, ...] = ()
     link: str = ""  # below this page's address
+    link_words: str = "Open the run."
     is_pressing: bool = True
 
 
@@ -23,7 +29,7 @@ def steps(board: Board) -> list[Step]:
     """Return what to do now; empty when nothing is left to do."""
     if not board.answers or not board.folders:
         return [Step("Nothing is built yet.", ("kb build",))]
-    return [*_on_build(board), *_on_folders(board), *_on_rest(board)]
+    return [*_on_build(board), *_on_folders(board), *_on_spending(board), *_on_rest(board)]
 
 
 def _on_build(board: Board) -> Iterator[Step]:
@@ -62,6 +68,31 @@ def _on_deletions(folder: FolderState) -> Step:
         f"{counted(folder.waiting, 'note')} of {name} vanished at once. If the vault is not wholly "
         "mounted or synced, mend that. If they were deleted, say so.",
         (f"kb approve-deletions --folder {shlex.quote(name)}", "kb build"),
+    )
+
+
+def _on_spending(board: Board) -> Iterator[Step]:
+    if board.spending.problem:
+        yield Step(f"No language model can be asked. {board.spending.problem}")
+    waiting = [each for each in board.spending.plans if each.permission.state == "waiting"]
+    shown = waiting if len(waiting) <= _PLANS else waiting[: _PLANS - 1]
+    for each in shown:
+        yield _on_plan(each)
+    if rest := waiting[len(shown) :]:
+        cost = about(sum(each.plan.cost_nano for each in rest))
+        why = f"{len(rest)} more plans wait for your word, {cost} together."
+        yield Step(why, ("kb plan",), "#spending", "See them.")
+
+
+def _on_plan(waiting: Standing) -> Step:
+    plan, usd = waiting.plan, ceiling_of(waiting.plan.cost_nano) / DOLLAR
+    wait = "waits" if waiting.items == 1 else "wait"
+    return Step(
+        f"{waiting.folder}: {asked_about(waiting)} {wait} to be read by {plan.label}, "
+        f"{about(plan.cost_nano)}.",
+        (f"kb approve {plan.plan_id[:8]} --usd {usd:.2f}",),
+        f"/board/spend/{plan.plan_id}",
+        "Approve or decline …",
     )
 
 

@@ -116,6 +116,16 @@ def _what_happened(values: dict) -> str:
     return f"Nothing changed ({took}); {embedded} embedded."
 
 
+def _what_was_paid(values: dict) -> str:
+    from kb_core.money import DOLLAR, dollars
+
+    estimated = dollars(round(values["estimated_usd"] * DOLLAR))
+    return (
+        f"Language model: {counted(values['asked'], 'request')}, estimated {estimated}, "
+        f"billed {dollars(values['billed_nano'])}."
+    )
+
+
 def _show_what_is_left(values: dict) -> None:
     pending = values.get("texts_without_vectors", 0)
     if pending:
@@ -126,6 +136,10 @@ def _show_what_is_left(values: dict) -> None:
         )
     if values["note"]:
         click.echo(values["note"])
+    if values["asked"]:
+        click.echo(_what_was_paid(values))
+    if values["waiting"]:
+        click.echo(values["waiting"])
     if values["skipped"] or values["failed"]:
         click.echo(
             f"Not read: {counted(values['skipped'], 'file')} skipped, {values['failed']} failed;"

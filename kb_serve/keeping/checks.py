@@ -14,11 +14,13 @@ from kb_serve.keeping.meter import Meter, Progress
 from kb_serve.keeping.named import NamedFiles
 from resources.content_names import MISSING
 from resources.home import Home
+from resources.paid_rows import paid_problem
 from resources.soundness import database_problem, lines_problem, sealed_problem
 from resources.vector_rows import cache_problem
 
 LEASES = "cache/leases.sqlite"
 VECTOR_CACHE = "cache/embeddings.sqlite"
+PAID_ANSWERS = "cache/paid.sqlite"
 
 # Records that the next run writes anew; any other one is a decision of the user's.
 _RECORDS = {
@@ -98,6 +100,8 @@ def _databases(home: Home, meter: Meter) -> Iterator[Damage]:
     yield from _damage(home, home.data / LEASES, database_problem, damage.LEASES)
     cache = home.data / VECTOR_CACHE
     yield from _damage(home, cache, lambda path: cache_problem(path, meter.add), damage.VECTORS)
+    paid = home.data / PAID_ANSWERS
+    yield from _damage(home, paid, lambda path: paid_problem(path, meter.add), damage.PAID)
     for path in sorted((home.data / "dagster").rglob("*.db")):
         meter.look_at(path)
         yield from _damage(home, path, database_problem, damage.RUNS)

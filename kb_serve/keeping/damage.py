@@ -89,6 +89,12 @@ VECTORS = Kind(
     "Some vectors are lost; building stops if the file cannot be read.",
     "Run `kb verify --mend`: sound vectors are kept, the others made anew when they are needed.",
 )
+PAID = Kind(
+    "Answers that were paid for, or the account of what was spent, cannot be trusted. Sound "
+    "answers are used as before; the others would be paid for again.",
+    _BACKUP,
+    is_mendable=False,
+)
 LEASES = Kind(
     "Nobody can tell who is writing: building stops.",
     "Run `kb verify --mend` when nothing is being built.",

@@ -1,7 +1,8 @@
 """An Ollama server for tests: the real protocol over real HTTP, without a model.
 
-Vectors come from the words of a text, so that a search finds what it should. Every way the real
-server has been seen to fail can be switched on: marks inside a text, or a field of `Scenario`.
+Vectors come from the words of a text, so that a search finds what it should, and a chat is answered
+by simple rules over its text. Every way the real server has been seen to fail can be switched on:
+marks inside a text, or a field of `Scenario`.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from tests.standins import ollama_chat
 from tests.standins.hash_embedder import text_vector
 
 DIMS = 1024
@@ -48,11 +50,20 @@ class Scenario:
     busy: int = 0  # requests still to be refused with 503
     dropped: int = 0  # requests still to be cut off inside the answer
     is_gone: bool = False  # open connections are closed without an answer
+    is_cut: bool = False  # a chat's answer ends where it may be no longer
+    is_failing: bool = False  # every chat is refused with 500, in words that quote it
+    obey: bool = False  # does what a text says: `ANSWER WITH: {...}`
+    answer_with: Callable[[dict[str, Any]], str | None] | None = None
+    changed: dict[str, Any] = field(default_factory=dict)  # fields of a chat's answer, as they lie
     seen: list[tuple[str, Any]] = field(default_factory=list)  # path and body of each request
 
     def batches(self) -> list[list[str]]:
         """Return the texts of each embedding request, in order."""
         return [body["input"] for path, body in self.seen if path == "/api/embed"]
+
+    def chats(self) -> list[dict[str, Any]]:
+        """Return the body of each chat, in order."""
+        return [body for path, body in self.seen if path == "/api/chat"]
 
 
 class OllamaStandIn:
@@ -108,17 +119,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.scenario.seen.append((self.path, body))
-        if self.scenario.redirect_to and self.path == "/api/embed":
+        if self.scenario.redirect_to and self.path in _WORK:
             self.send_response(307)
             self.send_header("Location", self.scenario.redirect_to + self.path)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        if self.path == "/api/chat":
-            self._send(200, _chat_lines(), "application/x-ndjson")
-            return
         try:
-            answer = json.dumps(_ROUTES[self.path](self.scenario, body)).encode()
+            made = _ROUTES[self.path](self.scenario, body)
+            answer = made if isinstance(made, bytes) else json.dumps(made).encode()
         except _RefusedError as refusal:
             words = json.dumps({"error": refusal.words}).encode()
             self._send(refusal.status, words)
@@ -130,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        if self.path == "/api/embed" and self.scenario.dropped:
+        if self.path in _WORK and self.scenario.dropped:
             self.scenario.dropped -= 1
             answer = answer[: len(answer) // 2]
             self.close_connection = True
@@ -160,10 +169,7 @@ def _version(scenario: Scenario, body: Any) -> Any:
 
 def _embed(scenario: Scenario, body: Any) -> Any:
     _refuse_unknown(scenario, body["model"])
-    if scenario.busy:
-        scenario.busy -= 1
-        words = "server busy, please try again.  maximum pending requests exceeded"
-        raise _RefusedError(503, words)
+    _refuse_while_busy(scenario)
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     time.sleep(SLOW_SECONDS if any(SLOW in text for text in texts) else scenario.slow_seconds)
     _refuse_bad_texts(scenario, texts, body.get("options") or {})
@@ -178,17 +184,39 @@ def _embed(scenario: Scenario, body: Any) -> Any:
     return {"model": body["model"], "embeddings": vectors, "prompt_eval_count": read}
 
 
+def _chat(scenario: Scenario, body: Any) -> bytes:
+    _refuse_unknown(scenario, body["model"])
+    _refuse_while_busy(scenario)
+    if scenario.is_failing:
+        raise _RefusedError(500, "llama runner process has terminated: " + str(body["messages"]))
+    time.sleep(scenario.slow_seconds)
+    said = ollama_chat.say(body, scenario.obey, scenario.answer_with)
+    lines = ollama_chat.lines_of(body, said, scenario.is_cut)
+    if scenario.changed:
+        return json.dumps({**json.loads(lines), **scenario.changed}).encode()
+    return lines
+
+
 _ROUTES: dict[str, Callable[[Scenario, Any], Any]] = {
     "/api/tags": _tags,
     "/api/show": _show,
     "/api/version": _version,
     "/api/embed": _embed,
+    "/api/chat": _chat,
 }
+_WORK = ("/api/embed", "/api/chat")
 
 
 def _refuse_unknown(scenario: Scenario, model: str) -> None:
     if model not in scenario.models and f"{model}:latest" not in scenario.models:
         raise _RefusedError(404, f'model "{model}" not found, try pulling it first')
+
+
+def _refuse_while_busy(scenario: Scenario) -> None:
+    if scenario.busy:
+        scenario.busy -= 1
+        words = "server busy, please try again.  maximum pending requests exceeded"
+        raise _RefusedError(503, words)
 
 
 def _refuse_bad_texts(scenario: Scenario, texts: list[str], options: dict[str, Any]) -> None:
@@ -209,15 +237,6 @@ def _vector(text: str, width: int) -> list[float]:
     if ZERO in text:
         return [0.0] * width
     return text_vector(text, width).tolist()
-
-
-def _chat_lines() -> bytes:
-    parts = [
-        {"message": {"role": "assistant", "content": word}, "done": False}
-        for word in ("Two ", "words")
-    ]
-    last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
-    return b"".join(json.dumps(part).encode() + b"\n" for part in [*parts, last])
 
 
 def _digest(name: str) -> str:

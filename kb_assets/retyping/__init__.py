@@ -1,0 +1,1 @@
+"""Stage retyping: better types for links of which only is known that they are related."""

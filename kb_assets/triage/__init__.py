@@ -1,0 +1,1 @@
+"""Stage triage: which saved conversations hold what belongs into knowledge."""

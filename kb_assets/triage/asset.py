@@ -1,0 +1,29 @@
+"""The Dagster side of the stage: names, partitions and versions. No logic lives here."""
+
+import dagster as dg
+
+from kb_assets.failures import without_text
+from kb_assets.partitions import FOLDERS
+from kb_assets.results import stage_result
+from kb_assets.triage.run import VERSION, run
+from kb_assets.workbench import Workbench
+
+
+@dg.asset(
+    partitions_def=FOLDERS,
+    deps=["chunks"],
+    group_name="3_folder_knowledge",
+    kinds={"python"},
+    code_version=VERSION,
+    tags={"cost": "paid"},
+)
+@without_text
+def triage(
+    context: dg.AssetExecutionContext, bench: dg.ResourceParam[Workbench]
+) -> dg.MaterializeResult:
+    """Which saved conversations hold decisions, figures or people worth reading.
+
+    Next: `extractions` of the same folder reads those that are kept.
+    """
+    outcome, note = run(bench, context.partition_key)
+    return stage_result(outcome, note=note or "none")
