@@ -65,6 +65,12 @@ NOTHING = [
     "The TLS is provided by [[B plan]].",  # of what?
     '[[A plan]] replaces Creative Suite "Manager" tools.',
     "[[A plan]] is sponsored by Friends for Clay.",
+    "Callum Irvine describes Mira Sandoz.",
+    "[the harbour plan](b.md) is based on [[B plan]].",
+    "[[A plan]] uses [[A plan]].",
+    "```\n\nCallum Irvine works for Acme Ltd.\n\n```",
+    "<!-- Why?\n\nCallum Irvine works for Acme Ltd.\n\n-->",
+    "So it is.    Callum Irvine works for Acme Ltd.",
     "Livegrep is maintained by a Stripe developer.",
     "[[A plan]] depends on [[B plan]]'s roof.",
     "[[A plan]]'s roof depends on [[B plan]].",
@@ -147,6 +153,11 @@ def test_a_link_has_its_cue_its_words_as_they_stand_and_its_readers_name():
     }  # fmt: skip
 
 
+def test_a_date_behind_a_comma_is_the_day_it_holds_from():
+    text = "[[Rules]] was accepted by Gwen Mabry, Friday, May 3, 2024.\n"
+    assert said_in(text)["link_observations"][0]["valid_from"] == "2024-05-03"
+
+
 def test_the_words_of_a_link_into_the_web_may_hold_a_name():
     text = "This proposal is based on [Kiln 9: the next](https://kiln.example/9).\n"
     row = said_in(text)["link_observations"][0]
@@ -182,8 +193,14 @@ def test_half_a_title_is_the_note_only_if_it_has_a_number():
 def test_what_a_note_that_is_only_a_plan_says_of_itself_is_a_plan():
     text = "---\nstatus: draft\n---\nThis proposal builds on [[Old rules]]. [[A1]] uses [[B2]].\n"
     assert [link[3] for link in links_in(text)] == ["plan", "fact"]
-    text = "---\nstatus: rejected\n---\nThis proposal was rejected by Ines Hale.\n"
-    assert [link[3] for link in links_in(text)] == ["fact"]
+    for words, modality in (
+        ("was rejected by Ines Hale", "fact"),
+        ("was replaced by [[New rules]]", "fact"),
+        ("competes with [[Old rules]]", "fact"),
+        ("replaces [[Old rules]]", "plan"),
+    ):
+        text = f"---\nstatus: rejected\n---\nThis proposal {words}.\n"
+        assert [link[3] for link in links_in(text)] == [modality]
 
 
 def test_a_lone_word_at_the_start_of_a_sentence_is_a_name_only_if_it_is_one_elsewhere():

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kb_assets.answer_text import UnusableAnswerError
 from kb_assets.extractions import model_answers
+from kb_assets.extractions import prose as prose_rules
 from kb_assets.extractions.log_lines import read_log_lines
 from kb_assets.extractions.model_answers import say_answer
 from kb_assets.extractions.note_text import LinkRow, NoteText, Piece, as_bytes
@@ -31,7 +32,7 @@ from kb_knowledge.records import RULES, STRUCTURE
 from resources.paid_store import Stored
 
 # Raise it when equal chunks would say something else.
-VERSION = f"4.{model_answers.VERSION}"
+VERSION = f"4.{model_answers.VERSION}.{prose_rules.VERSION}"
 
 LEFT_OUT = (
     *("properties_left", "long_values", "long_lines", "table_rows_cut", "rows_cut"),
