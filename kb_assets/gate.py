@@ -45,11 +45,12 @@ def standing(home: Home, folders: Sequence[str] | None = None) -> list[Standing]
 
     What goes on by itself is counted from folder to folder: many small plans are one large one.
     """
-    if not any(home.store.partitions(TABLE)):
-        return []
+    rows = _rows(home, folders)
+    if not rows:
+        return []  # where rules read alone, no account of money is opened
     found, taken = [], 0
     with PaidStore(paid_file(home)) as store:
-        for row in _rows(home, folders):
+        for row in rows:
             permission = permission_of(
                 store, row.plan, home.settings.limits, time.time(), pending_auto_nano=taken
             )

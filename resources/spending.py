@@ -20,6 +20,7 @@ ALLOWED = "approved"
 WAITING = "waiting"
 REFUSED = "declined"
 MONTH = "month"
+_SHOWN = 8  # characters of a plan's id: enough to name it
 MAY_ASK = (FREE, AUTO, ALLOWED)
 
 
@@ -124,9 +125,9 @@ def _one(plan: Plan) -> int:
 
 
 def _named(plan: Plan) -> str:
-    return f"{plan.stage} of {plan.folder} (about {dollars(plan.cost_nano)} by {plan.label})"
+    return f"{plan.stage} (about {dollars(plan.cost_nano)} by {plan.label})"
 
 
 def _how(plan: Plan) -> str:
     cents = math.ceil(plan.cost_nano * 100 / DOLLAR)
-    return f"allow it with `kb approve {plan.plan_id} --usd {cents / 100:.2f}`"
+    return f"allow it with `kb approve {plan.plan_id[:_SHOWN]} --usd {cents / 100:.2f}`"

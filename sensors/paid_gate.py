@@ -14,7 +14,6 @@ from kb_assets.failures import without_text
 from kb_assets.gate import Standing, standing
 from kb_core.errors import KbError
 from kb_core.ids import content_id
-from kb_core.money import dollars
 from kb_core.settings import RefreshSettings
 from sensors.asking import LastFailure, Request, ask, counted, listed
 from sensors.memory import Asked, asked
@@ -115,8 +114,8 @@ def waiting_words(waiting: Standing) -> str:
     """Say what waits: folder, stage, how much, the plan, and why."""
     plan = waiting.plan
     return (
-        f"{waiting.folder}: {plan.stage}, {counted(waiting.items, 'request')}, about "
-        f"{dollars(plan.cost_nano)}, plan {plan.plan_id[:8]}: {waiting.permission.why}"
+        f"{waiting.folder} ({counted(waiting.items, 'request')}, plan {plan.plan_id[:8]}): "
+        f"{waiting.permission.why}"
     )
 
 

@@ -3,11 +3,11 @@
 import datetime as dt
 from pathlib import Path
 
+from benchmarks.reading_stages import read_folder
 from kb_assets.build.run import run_build
 from kb_assets.chunks.run import run as cut
 from kb_assets.embeddings.run import run as embed
 from kb_assets.entities.run import run as name_entities
-from kb_assets.extractions.run import run as extract
 from kb_assets.keyword_index.run import run as index
 from kb_assets.knowledge.run import run as know
 from kb_assets.lines.run import run as embed_lines
@@ -41,8 +41,9 @@ def build(home: Home, now: dt.datetime = NOW, *, with_vectors: bool = True) -> s
     look_at(home, now)
     bench = Workbench(home, started=now)
     for partition in sorted(home.folders()):
-        for stage in (read, cut, index, extract):
+        for stage in (read, cut, index):
             stage(home, partition)
+        read_folder(bench, partition)
         if with_vectors:
             embed(bench, partition)
     for of_vault in (link, name_entities, know):

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.reading_stages import read_folder
 from kb_assets.build.publish import run_published
 from kb_assets.build.run import run_build
 from kb_assets.chunks.run import run as cut
@@ -17,7 +18,6 @@ from kb_assets.embedder_choice import open_for
 from kb_assets.embeddings.run import is_fresh as vectors_are_fresh
 from kb_assets.embeddings.run import run as embed
 from kb_assets.entities.run import run as name_entities
-from kb_assets.extractions.run import run as extract
 from kb_assets.freshness import vault_is_fresh, words_are_fresh
 from kb_assets.keyword_index.run import run as index
 from kb_assets.knowledge.run import run as know
@@ -103,8 +103,9 @@ def _words(home: Home, partition: str, now: dt.datetime) -> None:
     if words_are_fresh(home, partition, now):
         return
     look(home, partition, now)
-    for stage in (read, cut, index, extract):
+    for stage in (read, cut, index):
         stage(home, partition)
+    read_folder(Workbench(home, started=now), partition)
 
 
 def _can_learn_folders(home: Home) -> bool:

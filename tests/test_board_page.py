@@ -11,8 +11,9 @@ from kb_assets.build.publish import Verdict
 from kb_core.errors import HomeError
 from kb_serve.board.charts import line
 from kb_serve.board.data import Scored
-from kb_serve.board.page import HEADERS, make_board, render
+from kb_serve.board.page import make_board, render
 from kb_serve.board.runs import LastRun
+from kb_serve.board.templates import HEADERS
 from kb_serve.definitions import make_definitions
 from tests.boards import BUILD, NOW, OTHER, board, folder
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb_assets.extractions.extraction import extract
+from kb_assets.extractions.extraction import OBSERVED, extract
 from kb_assets.extractions.observations import LONGEST_VALUE, MOST_ROWS
 from kb_assets.extractions.tables import MOST_ROWS as MOST_TABLE_ROWS
 from kb_core.ids import fingerprint
@@ -103,7 +103,7 @@ def test_milliseconds_are_a_date():
 
 def test_none_and_a_templates_open_place_say_nothing():
     found = extracted({"a.md": "---\nowner: none\nbudget: '{{budget}}'\nrole: -\n---\nX.\n"})
-    assert all(table.num_rows == 0 for table in found.tables.values())
+    assert all(found.tables[contract.name].num_rows == 0 for contract in OBSERVED)
     assert found.counts["properties_left"] == 3
 
 

@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_serve.guard import MAX_BODY_BYTES, Asked, Guard, judge, own_hosts
+from kb_serve.guard import MAX_BODY_BYTES, MAX_FORM_BYTES, Asked, Guard, judge, own_hosts
 
 HOST = "127.0.0.1:3000"
 OWN = "http://127.0.0.1:3000"
 JSON = ("content-type", "application/json")
 HOSTS = own_hosts(3000)
+SPEND = f"/board/spend/{'0a' * 16}"
+FORM = ("content-type", "application/x-www-form-urlencoded")
+SENT = (FORM, ("content-length", "9"), ("origin", OWN))
 
 
 def ask(method="GET", path="/", *headers, query="", host=HOST):
@@ -149,6 +152,77 @@ def test_no_other_content_type_is_taken(kind):
     assert ask("POST", "/graphql", ("content-type", kind), ("origin", OWN))
 
 
+def test_a_form_is_taken_from_the_page_itself_alone_and_only_where_money_is_allowed():
+    own = ("sec-fetch-site", "same-origin")
+
+    assert ask("POST", SPEND, *SENT) is None
+    assert ask("POST", SPEND, *SENT, own) is None
+    assert ask("GET", SPEND) is None
+    assert ask("POST", SPEND, FORM, ("content-length", str(MAX_FORM_BYTES)), SENT[2]) is None
+    assert ask("POST", "/graphql", *SENT)
+    assert ask("POST", "/board", *SENT)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (FORM, SENT[1]),
+        (*SENT, SENT[2]),
+        (FORM, SENT[1], ("origin", "null")),
+        (FORM, SENT[1], ("origin", "http://localhost:3000")),
+        (FORM, SENT[1], ("origin", "http://evil.example")),
+        (*SENT, ("origin", "http://evil.example")),
+        (*SENT, ("sec-fetch-site", "cross-site")),
+        (*SENT, ("sec-fetch-site", "same-site")),
+        (*SENT, ("sec-fetch-site", "none")),
+        (*SENT, ("sec-fetch-site", "same-origin"), ("sec-fetch-site", "same-origin")),
+        SENT[1:],
+        (JSON, *SENT[1:]),
+        (FORM, JSON, *SENT[1:]),
+        (("content-type", "text/plain"), *SENT[1:]),
+        (("content-type", f"{FORM[1]}; charset=utf-8"), *SENT[1:]),
+        (FORM, SENT[2]),
+        (FORM, SENT[2], ("content-length", str(MAX_FORM_BYTES + 1))),
+        (*SENT, ("content-length", "9")),
+        (FORM, SENT[2], ("transfer-encoding", "chunked")),
+        (*SENT, ("transfer-encoding", "chunked")),
+    ],
+)
+def test_a_form_that_another_page_could_send_is_refused(headers):
+    assert ask("POST", SPEND, *headers)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{SPEND}/",
+        f"{SPEND}0",
+        f"{SPEND}\n",
+        SPEND[:-1],
+        SPEND.upper(),
+        SPEND.replace("0a", "0A"),
+        SPEND.replace("0a", "\u0660a"),
+        f"/board/{SPEND}",
+        f"/x{SPEND}",
+        f"/board/spend/../spend/{'0a' * 16}",
+        "/board/spend/",
+        "/board/spend",
+    ],
+)
+def test_no_other_address_takes_a_form(path):
+    assert ask("POST", path, *SENT)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_a_plans_page_takes_nothing_from_its_address(method):
+    assert ask(method, SPEND, *(SENT if method == "POST" else ()), query="decision=approve")
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"])
+def test_a_plans_page_is_read_and_answered_and_nothing_else(method):
+    assert ask(method, SPEND, *SENT)
+
+
 class Echo:
     """An application that answers with the body it got, a cookie and an open door."""
 
@@ -201,6 +275,16 @@ def test_a_body_that_never_says_its_length_is_cut_off_at_the_most_there_may_be()
 
     assert sent[0]["status"] == 413
     assert bodies == []
+
+
+def test_a_form_is_cut_off_sooner():
+    asked = scope("POST", SPEND, *SENT)
+    most = b"x" * MAX_FORM_BYTES
+
+    sent, bodies = run(asked, [part(most, True), part(b"x", False)])
+
+    assert (sent[0]["status"], bodies) == (413, [])
+    assert run(asked, [part(most, False)])[1] == [most]
 
 
 def test_answers_cannot_be_framed_or_shared_and_set_no_cookie():

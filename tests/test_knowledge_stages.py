@@ -5,10 +5,12 @@ import shutil
 
 import pytest
 
+from benchmarks.reading_stages import read_folder
 from kb_assets.build.run import run_build
 from kb_assets.chunks.run import run as cut
 from kb_assets.entities.run import TABLES as ENTITY_TABLES
 from kb_assets.entities.run import run as name_entities
+from kb_assets.keyword_index.run import run as index
 from kb_assets.knowledge.run import TABLES as KNOWLEDGE_TABLES
 from kb_assets.knowledge.run import run as know
 from kb_assets.lines import run as lines
@@ -203,19 +205,13 @@ def test_knowledge_of_other_chunks_is_left_out_and_made_anew_by_the_view(own):
     put(own.vault_path, "Work/Kiln.md", NOTES["Work/Kiln.md"].replace("planned", "done"))
     look_at(own, NOW + dt.timedelta(days=9))
     for partition in sorted(own.folders()):
-        for stage in (read, cut, *_later_stages()):
+        for stage in (read, cut, index):
             stage(own, partition)
+        read_folder(Workbench(own), partition)
     found = published(own, run_build(own).hash)
     assert found.knowledge is None
     graph = knowledge_of_view(found, View.over(found))
     assert statuses(graph, "Kiln") == [("done", CURRENT), ("planned", SUPERSEDED)]
-
-
-def _later_stages():
-    from kb_assets.extractions.run import run as extract
-    from kb_assets.keyword_index.run import run as index
-
-    return index, extract
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page_attacks import page_figures
-from benchmarks.page_requests import free_port, running_page
+from benchmarks.page_requests import fetch, free_port, running_page
 from tests.kb_command import kb_json, make_home, run_kb
 from tests.ready_home import ready_home
 from tests.running_page import newest_run, wait_for
@@ -156,6 +156,13 @@ def test_what_other_pages_could_send_is_refused_and_the_page_works(port, log):
     assert {name for name, value in figures.items() if value != 1} == {"folders_added"}
     assert "Refused POST /graphql" in log.read_text()
     assert "addDynamicPartition" not in log.read_text()
+
+
+def test_the_page_of_a_plan_is_served_behind_the_guard(port):
+    page = fetch(port, f"/board/spend/{'0' * 32}")
+
+    assert page.startswith(b"HTTP/1.1 404")
+    assert b"This plan does not wait" in page
 
 
 def test_a_second_page_of_one_home_and_a_taken_port_are_said_at_once(home, port, tmp_path):

@@ -97,7 +97,7 @@ def test_a_waiting_plan_says_what_it_costs_and_how_to_allow_it(store):
     said = permission_of(store, wanted, LIMITS, NOW).why
 
     assert "$1.23" in said
-    assert f"`kb approve {wanted.plan_id} --usd 1.24`" in said
+    assert f"`kb approve {wanted.plan_id[:8]} --usd 1.24`" in said
     assert "limits.auto_approve_usd = 0.5" in said
 
 
