@@ -35,9 +35,9 @@ def approve_plan(
     """Record the approval, here and in the home's ledger."""
     found = [each for each in standing(bench.home) if each.plan.plan_id == config.plan]
     if not found or config.folder not in (found[0].folder, found[0].plan.folder):
-        raise dg.Failure(_refused(config, "folder"), allow_retries=False)
+        raise _refused(config, "folder")
     if found[0].plan.stage != config.stage:
-        raise dg.Failure(_refused(config, "stage"), allow_retries=False)
+        raise _refused(config, "stage")
     approved = approve(bench.home, config.plan, config.usd, config.who)
     context.log_event(event_of(approved, config.usd, config.who, "approved"))
 
@@ -68,10 +68,9 @@ def event_of(
     )
 
 
-def _refused(config: Approval, what: str) -> str:
-    problem = ApprovalError(
+def _refused(config: Approval, what: str) -> ApprovalError:
+    return ApprovalError(
         f"No plan {config.plan[:12]!r} waits for this {what}. `kb plan` and the board list what "
         "waits; a plan has another name as soon as its notes, its model or its prompt are others. "
         "Nothing is spent."
     )
-    return str(problem)

@@ -15,6 +15,7 @@ import dagster as dg
 
 from kb_core import errors
 from kb_core.errors import (
+    ApprovalError,
     ContractError,
     DefectError,
     HomeError,
@@ -25,7 +26,13 @@ from kb_core.errors import (
 
 # Equal input gives these again, until a person mends the vault, kb.toml or the code. The others
 # may be over by themselves: a lease that was taken, a full disk, a server that was down.
-PERMANENT: tuple[type[KbError], ...] = (SettingsError, HomeError, VaultError, ContractError)
+PERMANENT: tuple[type[KbError], ...] = (
+    SettingsError,
+    HomeError,
+    VaultError,
+    ContractError,
+    ApprovalError,
+)
 _FRAMES = 4  # of the trail: enough to find the line, few enough to read
 _OURS = ("kb_", "resources.")
 

@@ -127,7 +127,7 @@ def _run_request(request: Request, wiring: Wiring, *, settings: RefreshSettings)
         "kb/times": str(request.times),
         TIME_BOX_TAG: f"{settings.reading_minutes:g}",
     }
-    return dg.RunRequest(partition_key=request.partition, tags=tags)
+    return dg.RunRequest(partition_key=request.partition, job_name=request.job, tags=tags)
 
 
 def _read_cursor(cursor: str | None) -> dict[str, Asked]:
