@@ -6,6 +6,7 @@ left: Dagster's databases and logs, what builds and servers printed, and what th
 queries for runs, events and metadata. Paths may be shown; no canary stands in one.
 """
 
+import json
 import os
 import re
 import signal
@@ -23,6 +24,7 @@ from benchmarks.page_requests import environment, exchange, free_port, post_requ
 from benchmarks.report import progress, report
 from tests.eval_vault import TOPICS, make_eval_vault, note_path, note_text, write_questions
 from tests.small_vault import put
+from tests.standins.anthropic_server import AnthropicStandIn
 from tests.standins.ollama_server import NAN, TOO_LONG, ZERO, OllamaStandIn
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +35,14 @@ CANARIES = {
     "title": "dunkleosteus",
     "question": "hallucigenia",
     "tag": "anomalocaris",
+    "key": "megatherium",
 }
+_KEY = "sk-megatherium"
+# What a language model's provider may answer instead of an answer.
+_TROUBLES = (
+    *("spend-429", "spend-402", "spend-400", "credit", "401", "403", "404", "bad-request"),
+    *("unprocessable", "refusal", "cut", "malformed", "lie-usage", "dropped", "broken", "html"),
+)
 _QUERIES = (
     "{ runsOrError { ... on Runs { results { runId status tags { key value } runConfigYaml "
     "stats { ... on RunStatsSnapshot { stepsFailed } } } } } }",
@@ -53,8 +62,12 @@ _LOGS = (
 
 def main() -> int:
     """Run all failures and search what they left; status 1 if a canary was found."""
-    with tempfile.TemporaryDirectory() as scratch, OllamaStandIn() as server:
-        trial = Trial(Path(scratch), server)
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        OllamaStandIn() as server,
+        AnthropicStandIn(key=_KEY) as provider,
+    ):
+        trial = Trial(Path(scratch), server, provider)
         trial.fail_in_every_way()
         trial.open_page()
         hits = trial.search()
@@ -67,9 +80,9 @@ def main() -> int:
 class Trial:
     """One home whose notes hold canaries, and everything it printed and answered."""
 
-    def __init__(self, scratch: Path, server: OllamaStandIn) -> None:
+    def __init__(self, scratch: Path, server: OllamaStandIn, provider: AnthropicStandIn) -> None:
         self._vault, self._home = scratch / "vault", scratch / "home"
-        self._server = server
+        self._server, self._provider = server, provider
         self._printed: list[str] = []
         self.answers: list[str] = []
         self.failures = self.files_read = 0
@@ -89,6 +102,7 @@ class Trial:
             self._kb("build")
         for name in ("busy", "is_garbled", "drops_last", "is_shuffled", "is_old", "is_broken"):
             self._fail_server(name, 50 if name == "busy" else True)
+        self._fail_model()
         self._fail_vault()
         self._put_question("bad", "no_such_key")
         self._kb("build")
@@ -136,6 +150,17 @@ class Trial:
         self._kb("build")
         setattr(self._server.scenario, name, type(value)())
         self._kb("build")
+
+    def _fail_model(self) -> None:
+        """Let the provider of a language model fail in every way, and quote what it was sent."""
+        for trouble in _TROUBLES:
+            for topic in TOPICS:
+                self._edit(topic, trouble)
+            self._provider.scenario.queue = [trouble] * 3
+            self._kb("build")
+        self._provider.scenario.queue = []
+        for command in ("plan", "ledger"):
+            self._kb(command)
 
     def _fail_vault(self) -> None:
         odd = b"---\ntitle: [dunkleosteus\nowner: {archelonshell: [\n---\nquetzalcoatlus \xff\xfe\n"
@@ -211,6 +236,11 @@ class Trial:
             "KB_EMBEDDER__ENGINE": "ollama",
             "KB_EMBEDDER__URL": self._server.url,
             "KB_CHUNKS__TOKEN_COUNTER": "regex",
+            "ANTHROPIC_API_KEY": _KEY,
+            "ANTHROPIC_LOG": "debug",
+            "KB_LLM__ENGINE": "anthropic",
+            "KB_LLM__URL": self._provider.url,
+            "KB_EGRESS__ALLOW": json.dumps(["Harbour", "Town"]),
             "PYTHONPATH": str(ROOT),
         }
 

@@ -100,7 +100,8 @@ def vectors_are_complete(home: Home, partition: str) -> Finding:
 
 def spending_is_decided(home: Home, partition: str) -> Finding:
     """Tell whether nothing of a folder waits for somebody's word on what it may cost."""
-    plans = standing(home, [partition])
+    # Of all folders: what goes by itself is one account, and may be used up by those before.
+    plans = [each for each in standing(home) if each.plan.folder == partition]
     waiting = [each for each in plans if each.waits]
     counts = {
         "requests_left": sum(each.items for each in plans),

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from benchmarks.egress import canary, canary_notes
 from benchmarks.reading_stages import read_folder
 from kb_assets.workbench import Workbench
 from kb_serve.new_home import default_text
@@ -23,35 +24,9 @@ def key(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
 
 
-def canary(folder: str, place: str) -> str:
-    return f"Zq{place}{folder[-2:]}xv"
-
-
-def notes_with_canaries() -> dict[str, str]:
-    """Return folders whose notes link to, mention and rename each other."""
-    found = {}
-    for at, folder in enumerate(FOLDERS):
-        one, other = FOLDERS[at - 1], FOLDERS[(at + 1) % len(FOLDERS)]
-        title = f"{canary(folder, 'title')} Quay"
-        found[f"{folder}/{title}.md"] = (
-            f"---\ndate: 2024-03-14\naliases: [{canary(folder, 'alias')} Pier]\n"
-            f"related: '[[Shared {one[-2:]}]]'\nnear: '[[Shared {other[-2:]}]]'\n---\n"
-            f"# {title}\n\nThe {canary(folder, 'text')} quay costs {at} euros. "
-            f"It stands beside [[Shared {one[-2:]}]] and Harbour Yard.\n"
-        )
-        found[f"{folder}/Shared {folder[-2:]}.md"] = (
-            f"---\nkind: chat\n---\n**User:** {canary(folder, 'chat')} Crane needs Yard Nine?\n\n"
-            "**Assistant:** We decided that it costs 5 euros.\n"
-        )
-        found[f"{folder}/Diary.md"] = (
-            f"---\nprivate: true\n---\n# Diary\n\n{canary(folder, 'private')} Person likes it.\n"
-        )
-    return found
-
-
 def test_nothing_of_a_folder_that_is_not_listed_is_sent(tmp_path):
     with AnthropicStandIn() as server:
-        home = paid_home(tmp_path, server.url, notes_with_canaries(), allow=OPEN)
+        home = paid_home(tmp_path, server.url, canary_notes(FOLDERS), allow=OPEN)
         for partition in sorted(home.folders()):
             read_folder(Workbench(home, may_pay=True), partition)
         sent = server.sent_text()
