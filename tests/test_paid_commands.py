@@ -126,3 +126,12 @@ def test_a_missing_key_ends_a_build_with_a_clear_line_and_everything_published(h
     assert values["changed"]
     assert [row["folder"] for row in values["plans"]] == ["People"]
     assert all("ANTHROPIC_API_KEY is not set" in each["message"] for each in values["errors"])
+
+
+def test_doctor_says_who_reads_and_what_is_missing(home):
+    shown = run_kb("doctor", "--home", str(home), env=ENV).stdout
+    assert f"Reading  {MODEL} for Work, People; `kb plan` says what it costs" in shown
+    shown = run_kb("doctor", "--home", str(home), env={"ANTHROPIC_API_KEY": ""}).stdout
+    assert "Reading  rules-v1, because ANTHROPIC_API_KEY is not set" in shown
+    shown = run_kb("doctor", "--home", str(home), env={"KB_LLM__ENGINE": "rules"}).stdout
+    assert "Reading  rules-v1: cue words" in shown

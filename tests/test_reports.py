@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kb_assets.extractions import readings
 from kb_assets.note_links.figures import COLUMNS, link_figures
 from kb_assets.note_links.run import run as link
 from kb_assets.notes import findings as codes
@@ -17,6 +18,8 @@ from kb_serve.reports.catalogue import ALL, OF_NOTES, make_sections
 from kb_serve.reports.duplicates import COPY, NEAR, SAME, duplicate_notes, original_of
 from kb_serve.reports.headings import broken_parts
 from kb_serve.reports.of_files import MEANINGS
+from kb_serve.reports.of_reading import MEANINGS as READING_MEANINGS
+from kb_serve.reports.of_reading import READINGS
 from kb_serve.reports.present import Present
 from kb_serve.reports.set_join import similar_groups
 from kb_serve.reports.shingles import Shingles, share, words_of
@@ -410,6 +413,24 @@ def test_reports_are_of_present_notes_alone(tmp_path):
     found = {s.kind.name: s.rows for s in make_sections(Present(home), OF_NOTES)}
 
     assert not any(found.values())
+
+
+def test_who_read_the_passages_is_counted_by_reader_and_reason(home):
+    (found,) = make_sections(Present(home), [READINGS])
+    assert {row["by"] for row in found.rows} == {"rules-v1"}
+    assert sum(row["chunks"] for row in found.rows) == sum(
+        home.store.read("chunks", partition)["is_current"].to_pylist().count(True)
+        for partition in home.store.partitions("chunks")
+    )
+
+
+def test_every_state_of_a_reading_has_a_meaning():
+    states = {
+        value
+        for name, value in vars(readings).items()
+        if name.isupper() and isinstance(value, str) and value != "rules-v1"
+    }
+    assert states - set(READING_MEANINGS) <= {"cut", "refused"}
 
 
 def test_every_finding_has_a_meaning():

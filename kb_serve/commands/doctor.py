@@ -17,6 +17,7 @@ def command(as_json: bool, home: str | None) -> None:
     """
     from kb_serve.inspection import inspect, optional_packages
     from kb_serve.new_home import synced_by
+    from kb_serve.reading_model import in_words, reading_model
     from resources.cores import cores
     from resources.extras import install_command
     from resources.home import Home
@@ -25,8 +26,10 @@ def command(as_json: bool, home: str | None) -> None:
     found = inspect(opened)
     packages = optional_packages()
     cloud = synced_by(opened.root)
+    reading = reading_model(opened)
     if as_json:
-        emit({**found.to_json(), "packages": packages, "cores": cores(), "synced_by": cloud})
+        about = {"packages": packages, "cores": cores(), "synced_by": cloud, "reading": reading}
+        emit({**found.to_json(), **about})
         return
     click.echo(f"Vault    {opened.vault_path}")
     click.echo(f"Home     {opened.root}")
@@ -46,6 +49,7 @@ def command(as_json: bool, home: str | None) -> None:
         )
     else:
         click.echo(f"Vectors  none: {found.embedder_problem}")
+    click.echo(f"Reading  {in_words(reading)}")
     for extra, is_there in packages.items():
         if not is_there:
             click.echo(f"Missing  extra {extra!r}: {install_command(extra)}")

@@ -13,11 +13,12 @@ from kb_serve.reports.of_notes import (
     MENTIONS,
     ORPHANS,
 )
+from kb_serve.reports.of_reading import PROPOSALS, READINGS
 from kb_serve.reports.present import Present
 from kb_serve.reports.section import Kind, Section
 
 OF_NOTES = (DANGLING, ALIASES, AMBIGUOUS, HEADINGS, ORPHANS, MENTIONS, DUPLICATES, CARDS)
-ALL = (FOLDERS, NOT_READ, UNREAD_NOTES, *OF_NOTES, FINDINGS)
+ALL = (FOLDERS, NOT_READ, UNREAD_NOTES, *OF_NOTES, FINDINGS, READINGS, PROPOSALS)
 
 
 def make_sections(present: Present, kinds: Sequence[Kind]) -> list[Section]:
