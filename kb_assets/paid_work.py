@@ -26,6 +26,11 @@ from resources.paid_items import Item, PaidOutcome, Purpose, expected_nano
 from resources.paid_store import PaidStore, Stored
 from resources.spending import MAY_ASK, Plan, permission_of, plan_id
 
+# What every stage reports of asking, on every run: the page plots them.
+COUNTS = (
+    *("asked", "answered", "from_paid_cache", "waiting", "barred", "failed_requests"),
+    *("estimated_nano", "billed_nano"),
+)
 _NO_FAULT = ("", "ceiling", "time")  # why asking ended where nothing went wrong
 
 
@@ -54,7 +59,7 @@ class Done:
 
     answers: Mapping[str, Stored] = field(default_factory=dict)  # by the key of what was asked
     failed: Mapping[str, str] = field(default_factory=dict)  # request key -> reason
-    counts: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     problem: str = ""  # why it ended before its end, one sentence
 
 

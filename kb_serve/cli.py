@@ -95,7 +95,16 @@ def home_root(given: str | None) -> Path:
     """Find the home and work from there, as relative paths in its settings mean it."""
     root = find_home(given, Path.cwd())
     os.environ["KB_HOME"] = str(root)
+    _read_secrets(root / ".env")
     return root
+
+
+def _read_secrets(path: Path) -> None:
+    """Take over what a home's .env says, where the environment does not say otherwise."""
+    if path.is_file():
+        from dotenv import load_dotenv
+
+        load_dotenv(path, override=False)
 
 
 def main() -> None:

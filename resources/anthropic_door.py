@@ -175,8 +175,8 @@ def _key() -> str:
     key = os.environ.get(KEY_NAME, "").strip()
     if not key:
         raise LLMMissingError(
-            f"{KEY_NAME} is not set. Put the key into the environment, or into .env where Dagster "
-            'is started, or choose engine = "rules" under [llm] in kb.toml.'
+            f"{KEY_NAME} is not set. Put the key into the environment or the home's .env, "
+            'or choose engine = "rules" under [llm] in kb.toml.'
         )
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise LLMMissingError(

@@ -133,5 +133,9 @@ def test_doctor_says_who_reads_and_what_is_missing(home):
     assert f"Reading  {MODEL} for Work, People; `kb plan` says what it costs" in shown
     shown = run_kb("doctor", "--home", str(home), env={"ANTHROPIC_API_KEY": ""}).stdout
     assert "Reading  rules-v1, because ANTHROPIC_API_KEY is not set" in shown
+    (home / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\n")
+    shown = run_kb("doctor", "--home", str(home)).stdout
+    assert f"Reading  {MODEL} for" in shown
+    (home / ".env").unlink()
     shown = run_kb("doctor", "--home", str(home), env={"KB_LLM__ENGINE": "rules"}).stdout
     assert "Reading  rules-v1: cue words" in shown

@@ -22,7 +22,7 @@ from kb_assets.extractions.observations import Row, Said
 from kb_assets.extractions.placing import placed_properties
 from kb_assets.extractions.properties import read_frame, read_properties
 from kb_assets.extractions.prose import PROSE_LEFT, read_prose
-from kb_assets.extractions.readings import LEFT, READ, UNUSABLE, Prose, Reading
+from kb_assets.extractions.readings import LEFT, NOT_READ, READ, UNUSABLE, Prose, Reading
 from kb_assets.extractions.tables import read_tables
 from kb_core.knowledge_contracts import CLAIM_OBSERVATIONS, LINK_OBSERVATIONS, MENTIONS
 from kb_core.link_targets import is_address
@@ -140,7 +140,8 @@ def _hear(
 
 def _states(readings: Sequence[Row]) -> Counter[str]:
     """Count the chunks by who read them, and why no model did where one was to."""
-    found = Counter(f"chunks_{row['state']}" for row in readings if row["state"] != READ)
+    found = Counter(dict.fromkeys((f"chunks_{state}" for state in NOT_READ), 0))
+    found.update(f"chunks_{row['state']}" for row in readings if row["state"] != READ)
     found["chunks_by_rules"] = sum(row["extractor"] == RULES for row in readings)
     found["chunks_by_model"] = len(readings) - found["chunks_by_rules"]
     return found

@@ -13,6 +13,7 @@ Place = tuple[str, str]  # version, chunk
 # Who read a chunk, and why no model did.
 READ, WAITING, BARRED, LEFT = "read", "waiting", "barred", "left"
 REFUSED_BY_MODEL, CUT_OFF, UNUSABLE, FAILED = "refused", "cut", "unusable", "failed"
+NOT_READ = (WAITING, BARRED, LEFT, REFUSED_BY_MODEL, CUT_OFF, UNUSABLE, FAILED)
 
 
 @dataclass(frozen=True)
