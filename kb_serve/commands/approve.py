@@ -1,11 +1,16 @@
 """`kb approve`: let a plan that waits be carried out, for so many dollars at most."""
 
 import getpass
+from typing import TYPE_CHECKING
 
 import click
 
 from kb_serve.cli import home_option, home_root, json_option
 from kb_serve.output import counted, emit
+
+if TYPE_CHECKING:
+    from kb_assets.gate import Standing
+    from resources.home import Home
 
 
 @click.command(short_help="Let a plan be paid for, up to a ceiling.")
@@ -44,6 +49,7 @@ def command(plan: str, usd: float | None, decline: bool, as_json: bool, home: st
             f"{dollars(decided.plan.cost_nano)}, at most {dollars(nano(usd))}. "
             "Run `kb build`; an open page goes on by itself."
         )
+    _tell_the_page(opened, decided, usd, who)
     if as_json:
         emit(
             {
@@ -58,3 +64,13 @@ def command(plan: str, usd: float | None, decline: bool, as_json: bool, home: st
         )
     else:
         click.echo(message)
+
+
+def _tell_the_page(home: "Home", decided: "Standing", usd: float | None, who: str) -> None:
+    """Let the decision stand in the page's history too, as those of the board do."""
+    from kb_assets.approvals import event_of  # Dagster: 2 to 3 s
+    from kb_serve.dagster_instance import open_instance
+
+    decision = "declined" if usd is None else "approved"
+    with open_instance(home) as instance:
+        instance.report_runless_asset_event(event_of(decided, usd or 0.0, who, decision))
