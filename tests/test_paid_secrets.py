@@ -51,7 +51,7 @@ def test_a_rule_that_closes_a_folder_holds_before_the_next_build(tmp_path):
         assert "120,000" not in server.sent_text()
 
 
-SCENARIOS = ({"queue": ["spend-429"]}, {"queue": ["401"]}, {"queue": ["bad-request"] * 3}, {})
+SCENARIOS = (["bad-request"] * 3, ["spend-429"])  # what the provider says, build by build
 
 
 def test_no_log_database_or_output_holds_a_note_or_the_key(tmp_path):
@@ -68,7 +68,7 @@ def test_no_log_database_or_output_holds_a_note_or_the_key(tmp_path):
         (home.root / "dagster.yaml").write_text(default_text("dagster.yaml"))
         said = ""
         for scenario in SCENARIOS:
-            server.scenario.queue = list(scenario.get("queue", []))
+            server.scenario.queue = list(scenario)
             env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_LOG": "debug"}
             done = run_kb("build", "--home", str(home.root), env=env)
             said += done.stdout + done.stderr
