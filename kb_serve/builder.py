@@ -29,10 +29,9 @@ from kb_core.errors import (
     EmbedderMissingError,
     KbError,
     NotBuiltError,
-    SettingsError,
 )
 from kb_core.folder_names import folder_path, shown_path
-from kb_core.ids import partition_key
+from kb_serve.build_order import folders_to_build
 from kb_serve.build_summary import Summary
 from kb_serve.coverage import folder_rows
 from kb_serve.dagster_instance import open_instance, register
@@ -48,25 +47,18 @@ from kb_serve.definitions import (
 )
 from kb_serve.newest import newest_first
 from kb_serve.orphan_runs import run_tags
-from kb_serve.output import duration, visible
-from kb_serve.plans import plan_lines, plan_rows, waiting_line
+from kb_serve.output import visible
+from kb_serve.paid_reading import have_read
 from kb_serve.run_events import counts_of, failures_of, notes_of, was_interrupted
-from kb_serve.vector_time import (
-    is_worth_saying,
-    passages_per_second,
-    pending_passages,
-    refuse_other_embedder,
-)
+from kb_serve.vector_time import how_long, refuse_other_embedder
 from resources.builds import Builds
 from resources.embedder import Embedder
 from resources.home import Home
-from resources.vault import LocalVault
 
 # The first folder is published at once, so that searching can begin; later ones at intervals,
 # because each publishing is a run of about half a second.
 _PUBLISH_EVERY_SECONDS = 10.0
 _QUICK_SECONDS = 10.0
-_PAID = ("asked", "estimated_nano", "billed_nano")
 _COVERAGE = ("files", "indexed", "skipped", "failed")
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -97,11 +89,10 @@ class Builder:
         choices = read_choices(self._home, migrate=self._migrate)
         refuse_other_embedder(self._home, choices.embedder)
         self._before = self._current()
-        only = [folder_path(folder) for folder in self._wanted] or None
-        begin_listing(self._home, self._bench.started, only)
+        self._begin()
         with open_instance(self._home) as instance:
             register(instance, self._home)
-            partitions = self._partitions()
+            partitions = folders_to_build(self._home, self._wanted)
             self._words(instance, partitions)
             if not self._is_published():
                 self._job(instance, VAULT)
@@ -111,6 +102,22 @@ class Builder:
             self._publish_rest(instance)
             self._scores(instance)
         return self._finish()
+
+    def plan(self) -> list[Standing]:
+        """Read what changed, send nothing, and return what language models have still to answer."""
+        read_choices(self._home)
+        self._begin()
+        with open_instance(self._home) as instance:
+            register(instance, self._home)
+            partitions = folders_to_build(self._home, self._wanted)
+            for partition in partitions:
+                if not self._has_fresh_words(partition):
+                    self.summary.counts.update(self._job(instance, WORDS, partition))
+        return standing(self._home, partitions)
+
+    def _begin(self) -> None:
+        only = [folder_path(folder) for folder in self._wanted] or None
+        begin_listing(self._home, self._bench.started, only)
 
     def _words(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
         for number, partition in enumerate(partitions, start=1):
@@ -129,41 +136,17 @@ class Builder:
                 self._job(instance, PUBLISH)
                 self._note_published("first_words_seconds")
 
-    def plan(self) -> list[Standing]:
-        """Read what changed, send nothing, and return what language models have still to answer."""
-        read_choices(self._home, migrate=False)
-        only = [folder_path(folder) for folder in self._wanted] or None
-        begin_listing(self._home, self._bench.started, only)
-        with open_instance(self._home) as instance:
-            register(instance, self._home)
-            partitions = self._partitions()
-            for partition in partitions:
-                if not self._has_fresh_words(partition):
-                    self.summary.counts.update(self._job(instance, WORDS, partition))
-        return standing(self._home, partitions)
-
     def _paid(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
-        """Say what the language model has still to answer and what that costs; then have it asked.
-
-        One folder after the other: what goes by itself is one account for all of them.
-        """
-        plans = standing(self._home, partitions)
-        for line in plan_lines(plans):
-            self._say(line)
-        for partition in dict.fromkeys(each.plan.folder for each in plans):
-            now = [each for each in standing(self._home) if each.plan.folder == partition]
-            if not any(each.is_due for each in now) or self._is_time_up():
-                continue
-            counts = self._job(instance, PAID, partition)
-            self.summary.paid.update({name: counts[name] for name in _PAID})
-            self._say(f"  read by {now[0].plan.label}: {self._name(partition)}")
-            if self._is_time_to_publish():
-                self._job(instance, PUBLISH)
-                self._published_at = time.monotonic()
-        left = standing(self._home, partitions)
-        self.summary.plans = plan_rows(left)
-        self.summary.waiting = waiting_line(left)
-        if plans and not self._is_published():
+        is_asked = have_read(
+            self._home,
+            partitions,
+            self.summary,
+            ask=lambda partition: self._job(instance, PAID, partition),
+            name=self._name,
+            say=self._say,
+            is_time_up=self._is_time_up,
+        )
+        if is_asked and not self._is_published():
             self._job(instance, VAULT)
 
     def _vectors(self, instance: dg.DagsterInstance, partitions: Sequence[str]) -> None:
@@ -176,7 +159,8 @@ class Builder:
             if not vectors_are_fresh(self._home, partition, embedder)
         ]
         try:
-            self._say_how_long(waiting, embedder)
+            if embedder and not self._is_time_up():
+                self._tell(how_long(self._home, waiting, embedder))
         except EmbedderError as damaged:
             self._no_vectors(damaged)
             return
@@ -192,6 +176,10 @@ class Builder:
                 self._job(instance, PUBLISH)
                 self._published_at = time.monotonic()
         self._lines(instance, embedder)
+
+    def _tell(self, words: str) -> None:
+        if words:
+            self._say(words)
 
     def _lines(self, instance: dg.DagsterInstance, embedder: Embedder | None) -> None:
         """Make the vectors of links and claims, or bring along those that were made before."""
@@ -240,18 +228,6 @@ class Builder:
         is_late = self._quick_until is not None and time.monotonic() >= self._quick_until
         return is_late or self._is_box_full()
 
-    def _say_how_long(self, waiting: Sequence[str], embedder: Embedder | None) -> None:
-        if embedder is None or self._is_time_up():
-            return
-        passages = pending_passages(self._home, waiting, embedder)
-        if not is_worth_saying(passages):
-            return
-        seconds = passages / passages_per_second(embedder)
-        self._say(
-            f"  vectors: about {passages:,} passages by {embedder.profile.name}, "
-            f"about {duration(seconds)}. Words can be searched meanwhile."
-        )
-
     def _has_fresh_words(self, partition: str) -> bool:
         """Look before starting a run; whatever goes wrong here goes wrong in the run, and tells."""
         try:
@@ -286,28 +262,6 @@ class Builder:
             ]
             self.summary.errors += found
         return counts_of(result)
-
-    def _partitions(self) -> list[str]:
-        """Return the folders to work on: those asked for in their order, else small ones first."""
-        folders = self._home.folders()
-        if not self._wanted:
-            sizes = self._sizes()
-            return sorted(folders, key=lambda key: (sizes[key], key))
-        by_path = {path: key for key, path in folders.items()}
-        unknown = [folder for folder in self._wanted if folder_path(folder) not in by_path]
-        if unknown:
-            known = ", ".join(visible(shown_path(path)) for path in sorted(by_path))
-            raise SettingsError(f"No folder {unknown[0]!r} in this vault. There are: {known}.")
-        return [by_path[folder_path(folder)] for folder in self._wanted]
-
-    def _sizes(self) -> Counter[str]:
-        """Return the bytes of each folder's notes: a small folder answers first."""
-        settings = self._home.settings.vault
-        sizes: Counter[str] = Counter()
-        for entry in LocalVault(self._home.vault_path, settings).list():
-            if entry.is_note:
-                sizes[partition_key(entry.folder(settings.folder_depth))] += entry.size
-        return sizes
 
     def _name(self, partition: str) -> str:
         return visible(shown_path(self._home.folders().get(partition, partition)))

@@ -179,7 +179,7 @@ def make_definitions(bench: Workbench | None = None) -> dg.Definitions:
             failure_alerts(wiring),
         ],
         schedules=refresh_schedules(wiring, settings.refresh),
-        resources={"bench": dg.ResourceDefinition(lambda context: _bench_for(bench, context.run))},
+        resources={"bench": dg.ResourceDefinition(lambda context: bench_for(bench, context.run))},
         # Steps in one process: 4 to 6 times cheaper than a process a step for work this small.
         executor=dg.in_process_executor,
     )
@@ -226,7 +226,7 @@ def make_wiring(bench: Workbench | None) -> Wiring:
     )
 
 
-def _bench_for(bench: Workbench | None, run: dg.DagsterRun | None) -> Workbench:
+def bench_for(bench: Workbench | None, run: dg.DagsterRun | None) -> Workbench:
     """Return what a run is handed; a language model is asked by its own job, or by hand alone."""
     by_hand = run is not None and run.job_name.startswith("__")
     may_pay = by_hand or (run is not None and run.job_name == PAID)

@@ -48,6 +48,21 @@ def is_worth_saying(passages: int) -> bool:
     return passages >= _WORTH_A_TRIAL
 
 
+def how_long(home: Home, partitions: Sequence[str], embedder: Embedder) -> str:
+    """Say how long the vectors of some folders take; nothing if that is not worth saying.
+
+    Raises EmbedderError.
+    """
+    passages = pending_passages(home, partitions, embedder)
+    if not is_worth_saying(passages):
+        return ""
+    seconds = passages / passages_per_second(embedder)
+    return (
+        f"  vectors: about {passages:,} passages by {embedder.profile.name}, "
+        f"about {duration(seconds)}. Words can be searched meanwhile."
+    )
+
+
 def refuse_other_embedder(home: Home, recorded: Mapping[str, Any] | None) -> None:
     """Refuse to mix two embedders' vectors, and say what changing over would take.
 

@@ -126,6 +126,10 @@ def test_a_missing_key_ends_a_build_with_a_clear_line_and_everything_published(h
     assert values["changed"]
     assert [row["folder"] for row in values["plans"]] == ["People"]
     assert all("ANTHROPIC_API_KEY is not set" in each["message"] for each in values["errors"])
+    done = run_kb("build", "--home", str(home), env={**ENV, "KB_LLM__MODEL": "claude-none-9"})
+    assert done.returncode == 1
+    assert "claude-none-9" in done.stdout
+    assert "nobody knows what it costs" in done.stdout
 
 
 def test_doctor_says_who_reads_and_what_is_missing(home):

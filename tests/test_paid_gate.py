@@ -6,9 +6,10 @@ import pytest
 from kb_assets.approvals import ASSET, JOB
 from kb_assets.gate import Standing, standing
 from kb_assets.workbench import Workbench
-from kb_serve.definitions import PAID, WORDS, make_definitions
+from kb_serve.definitions import PAID, WORDS, bench_for, make_definitions
 from resources.spending import Permission, Plan
 from sensors.paid_gate import decide, paid_gate, waiting_words
+from tests.built_home import open_home
 from tests.paid_home import paid_home, partition_of, states
 from tests.standins.anthropic_server import KEY, MODEL, AnthropicStandIn
 from tests.watched_home import Watched
@@ -125,6 +126,15 @@ def test_an_approved_folder_is_read_by_the_run_that_is_asked_for(tmp_path, serve
     assert set(states(watch.home, "Work")) == {(MODEL, "read")}
     assert standing(watch.home) == []
     assert tick(watch) == ([], "Nothing waits for a language model.")
+
+
+@pytest.mark.parametrize(
+    ("job", "may_pay"),
+    [(PAID, True), ("__ASSET_JOB", True), (WORDS, False), ("vectors", False), ("vault", False)],
+)
+def test_only_its_own_job_or_a_person_has_a_model_asked(tmp_path, job, may_pay):
+    bench = Workbench(open_home(tmp_path / "home", tmp_path))
+    assert bench_for(bench, dg.DagsterRun(job_name=job)).may_pay is may_pay
 
 
 def test_reading_words_asks_no_model_whatever_is_allowed(tmp_path, server):
