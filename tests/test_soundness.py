@@ -166,5 +166,9 @@ def test_the_values_of_a_folder_are_checked_in_a_run_of_their_own(home):
         for job, run in runs.items()
     }
     assert seen[VALUES]["values_are_sound"].passed
-    assert set(seen[WORDS]) == {"files_are_accounted_for", "tables_keep_their_contracts"}
+    assert set(seen[WORDS]) == {
+        "files_are_accounted_for",
+        "tables_keep_their_contracts",
+        "spending_is_decided",
+    }
     assert seen[WORDS]["files_are_accounted_for"].severity == dg.AssetCheckSeverity.WARN

@@ -33,12 +33,14 @@ def run(home: Home, partition: str) -> tuple[Outcome, str]:
     """Write what is left to ask; also return why no model can be asked, or empty text."""
     reader, problem = reader_of(home)
     rows = list(_rows(home, partition, reader)) if reader else []
+    before = home.store.pointer(STAGE, partition)
     with home.leases.hold(f"{STAGE}/{partition}"):
         # Whatever was written before: answers, limits and approvals are no tables.
         pointer = home.store.write(
             STAGE, SPENDING_PLAN.table(rows), partition=partition, inputs={}, code_version=VERSION
         )
-    return outcome(STAGE, partition, [pointer], is_cached=False, counts=_counts(rows)), problem
+    is_same = before is not None and before.hash == pointer.hash
+    return outcome(STAGE, partition, [pointer], is_cached=is_same, counts=_counts(rows)), problem
 
 
 def is_fresh(home: Home, partition: str) -> bool:
